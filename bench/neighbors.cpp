@@ -219,20 +219,20 @@ void run_size(const Options& options) {
 /// Thirty values of k, three votes and ten folds beside one search with the largest k.
 void run_search(const Options& options) {
   const auto dataset = read(options);
-  KnnSearch family;
-  for (std::int64_t k = 1; k <= 59; k += 2) family.ks.push_back(k);
-  family.votes = {"uniform", "inverse-distance", "gaussian"};
-  family.options.labels = LabelKind::classes;
+  SearchSpace family(KnnOptions{});
+  for (std::int64_t k = 1; k <= 59; k += 2) family["k"].numbers.push_back(static_cast<double>(k));
+  family["vote"] = {"uniform", "inverse-distance", "gaussian"};
+  family.get<KnnOptions>().labels = LabelKind::classes;
   SearchOptions searching;
   searching.folds = 10;
-  const auto one = best_seconds(options, dataset, family.ks.back());
+  const auto one = best_seconds(options, dataset, static_cast<std::int64_t>(family.numbers("k").back()));
   const auto all = best_of(options.rounds, [&] {
-    static_cast<void>(search(context_of(options), dataset, FamilySearch(family), searching));
+    static_cast<void>(search(context_of(options), dataset, SearchSpace(family), searching));
   });
   fmt::print(
       "{}: {} rows x {} features; one search for {} neighbours {:.3f} s ({:.3f} s of the processors); 30 k x 3 votes x "
       "10 folds {:.3f} s ({:.3f}), {:.2f} times as long ({:.2f})\n",
-      options.table, dataset.rows(), dataset.features(), family.ks.back(), one.clock, one.processors, all.clock,
+      options.table, dataset.rows(), dataset.features(), family.numbers("k").back(), one.clock, one.processors, all.clock,
       all.processors, all.clock / one.clock, all.processors / one.processors);
 }
 

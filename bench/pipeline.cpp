@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <sheaf/elastic_net.hpp>
 #include <sheaf/generate.hpp>
 #include <sheaf/search.hpp>
 #include <sheaf/selection.hpp>
@@ -50,7 +51,7 @@ double best_of(int repeats, const Work& work) {
   return best;
 }
 
-double search_seconds(const Context& context, const Dataset<double>& dataset, const FamilySearch& family,
+double search_seconds(const Context& context, const Dataset<double>& dataset, const SearchSpace& family,
                       const PipelineOptions& pipeline, int repeats) {
   SearchOptions options;
   options.folds = 5;
@@ -60,7 +61,7 @@ double search_seconds(const Context& context, const Dataset<double>& dataset, co
 }
 
 void compare(const Options& options, const Context& context, const Shape& shape, const std::string& title,
-             const FamilySearch& family) {
+             const SearchSpace& family) {
   const auto dataset = make_dataset(context, shape);
   auto scaled = dataset.borrowed();
   apply_scaling(context, learn_scaling(context, dataset, shape.scale), scaled);
@@ -74,7 +75,7 @@ void compare(const Options& options, const Context& context, const Shape& shape,
 
 /// 50 features by JMI. The selections: one for each fold, on its training rows, and one on all rows for the final
 /// model.
-void compare_selection(const Options& options, const Context& context, const Shape& shape, const FamilySearch& family) {
+void compare_selection(const Options& options, const Context& context, const Shape& shape, const SearchSpace& family) {
   const auto dataset = make_dataset(context, shape);
   const PipelineOptions pipeline{.select = "jmi", .counts = {50}};
   SelectRequest request;
@@ -107,10 +108,10 @@ int run(int argc, char** argv) {
   inside.device = parse_device(options.device);
   inside.threads = options.threads;
   const Context context(inside);
-  LinearSearch linear;
-  linear.costs = {0.001, 0.01, 0.1, 1, 10};
-  NetSearch net;
-  net.l1_ratios = {0.5};
+  SearchSpace linear(LinearOptions{});
+  linear["cost"] = {0.001, 0.01, 0.1, 1, 10};
+  SearchSpace net(NetOptions{});
+  net["l1-ratio"] = {0.5};
   const Shape wide{"wide", "classification", 500, 10000, ScaleMethod::standard};
   const Shape tall{"tall", "classification", 100000, 50, ScaleMethod::standard};
   const Shape text{"text", "text", 10000, 20000, ScaleMethod::max_abs};

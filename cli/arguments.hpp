@@ -67,14 +67,7 @@ class Arguments {
       if (names.size() == 0 || std::find(names.begin(), names.end(), row.name) != names.end())
         add(option(row, row.name, options));
   }
-  /// The same of options that only models of one family have. Families may share a flag; apply_family() sets it.
-  template <class Options>
-  void family_parameters(const std::string& family, Options& options,
-                         std::initializer_list<std::string_view> names = {}) {
-    for (const auto& row : sheaf::parameters<Options>())
-      if (names.size() == 0 || std::find(names.begin(), names.end(), row.name) != names.end())
-        add_for_family(family, option(row, row.name, options));
-  }
+  /// An option that only models of one family have. Families may share a flag; apply_family() sets it.
   void add_for_family(const std::string& family, Option option);
   /// Sets what was given of the options of a family. One that it does not have is a UsageError; `model` is its name.
   void apply_family(const std::string& family, std::string_view model) const;
@@ -100,9 +93,18 @@ class Arguments {
   /// The option that sets one row of `options`.
   template <class Options>
   static Option option(const Parameter<Options>& row, const std::string& name, Options& options) {
-    const auto set = [&options, set_row = row.set](const std::string& text) { set_row(options, text); };
+    auto result =
+        option_of(row, name, [&options, set_row = row.set](const std::string& text) { set_row(options, text); });
+    if (row.type != ParameterType::yes_no && row.get && row.get(options) != row.get(Options{}))
+      result.default_text = row.get(options);
+    return result;
+  }
+  /// The same with a function that sets it.
+  template <class Options>
+  static Option option_of(const Parameter<Options>& row, const std::string& name,
+                          const std::function<void(const std::string&)>& set) {
     if (row.type == ParameterType::yes_no) {
-      const bool on = row.get(Options{}) == "yes";
+      const bool on = row.default_text == "yes";
       return {on ? "--no-" + name : "--" + name, "", on ? "turn off: " + row.help : row.help, "",
               [set, on](const std::string&) { set(on ? "no" : "yes"); }};
     }
@@ -110,8 +112,7 @@ class Arguments {
     if (!row.choices.empty() && row.choices.size() <= 5) value = join(row.choices, '|');
     std::string help = row.help;
     if (row.choices.size() > 5) help += " (" + join(row.choices, ' ') + ")";
-    const bool changed = row.get && row.get(options) != row.get(Options{});
-    Option result{"--" + name, std::move(value), std::move(help), changed ? row.get(options) : row.default_text, set};
+    Option result{"--" + name, std::move(value), std::move(help), row.default_text, set};
     result.choices = row.choices;
     return result;
   }

@@ -5,7 +5,9 @@
 #include <string>
 #include <utility>
 
+#include <sheaf/linear.hpp>
 #include <sheaf/model.hpp>
+#include <sheaf/svm.hpp>
 
 namespace sheaf::test {
 
@@ -19,14 +21,14 @@ inline std::string without_checksum(std::string text) {
 
 inline LinearModel parse_linear(std::string_view text, const std::string& name) {
   auto model = Model::parse(text, name);
-  if (model.linear() == nullptr) throw std::runtime_error("this is no linear model");
-  return std::move(*model.linear());
+  if (model.get_if<LinearModel>() == nullptr) throw std::runtime_error("this is no linear model");
+  return std::move(*model.get_if<LinearModel>());
 }
 
 inline SvmModel parse_svm(std::string_view text, const std::string& name) {
   auto model = Model::parse(text, name);
-  if (model.svm() == nullptr) throw std::runtime_error("this is no SVM");
-  return std::move(*model.svm());
+  if (model.get_if<SvmModel>() == nullptr) throw std::runtime_error("this is no SVM");
+  return std::move(*model.get_if<SvmModel>());
 }
 
 }  // namespace sheaf::test

@@ -31,11 +31,11 @@ struct Compare {
       if (model->family() != "glm")
         fail_usage("{} is of the family {}: of single models only generalised linear ones (--model glm) are compared",
                    model == &a ? first : second, model->family());
-    const auto test = likelihood_ratio_test(*a.linear(), *b.linear());
+    const auto test = likelihood_ratio_test(*a.get_if<LinearModel>(), *b.get_if<LinearModel>());
     if (common.json())
-      print_data(models_json(*a.linear(), *b.linear(), test, first, second));
+      print_data(models_json(*a.get_if<LinearModel>(), *b.get_if<LinearModel>(), test, first, second));
     else
-      print(models_text(*a.linear(), *b.linear(), test, first, second));
+      print(models_text(*a.get_if<LinearModel>(), *b.get_if<LinearModel>(), test, first, second));
   }
 };
 

@@ -8,6 +8,7 @@
 #include "commands/model_arguments.hpp"
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "family/family.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 #include "text/label_text.hpp"
@@ -30,25 +31,20 @@ struct Fit {
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto dataset = read_table<T>(common, reader, input, reading);
       model.read_files(dataset);
-      const auto options = model.options();
-      if (const auto* svm = std::get_if<SvmOptions>(&options)) check_svm(dataset, *svm);
+      const auto& options = model.options();
+      const auto& family = options.family();
+      if (format != ModelFile::sheaf) family.check_peer_format(options, dataset.target);
+      if (!common.quiet()) warn(family.warnings_before(dataset, options));
       const auto context = common.on_device(reader, training_work(dataset, options));
-      const auto trained = fit(context, dataset, options, model.row_weights(), pipeline);
+      const Model trained = fit(context, dataset, options, model.row_weights(), pipeline);
       trained.save(output, format);
-      if (!covariance.empty()) write_text_file(covariance, covariance_csv(*trained.linear()));
+      if (!covariance.empty()) write_text_file(covariance, covariance_csv(*trained.get_if<LinearModel>()));
       if (!common.quiet()) warn(trained.warnings());
       if (common.json())
         print_data(model_json(trained, output, dataset.rows()));
       else if (!common.quiet())
         print(with_label(model_text(trained, input, dataset.rows()), dataset.target, trained.is_regression()));
     });
-  }
-
-  /// Errors and warnings that come before the training rather than after it.
-  template <class T>
-  void check_svm(const Dataset<T>& dataset, const SvmOptions& options) const {
-    if (format == ModelFile::libsvm) check_libsvm_format(dataset.target, options);
-    if (!common.quiet()) warn(warnings_before(dataset, options));
   }
 };
 
@@ -76,12 +72,12 @@ std::function<void()> declare(Arguments& arguments) {
     fit->model.apply(arguments);
     if (!fit->covariance.empty() && find_model_kind(fit->model.name()).family != "glm")
       fail_usage("--covariance is for the models glm and multinomial, not {}", fit->model.name());
-    if (fit->format != ModelFile::sheaf && find_model_kind(fit->model.name()).family == "neighbors")
-      fail_usage("LIBLINEAR's and LIBSVM's files hold no model of neighbours; take Sheaf's own format");
-    if (fit->format != ModelFile::sheaf && (fit->model.name() == "svm") != (fit->format == ModelFile::libsvm))
-      fail_usage("the format of {} is {}'s, not {}'s", fit->model.name() == "svm" ? "an SVM" : "a linear model",
-                 fit->model.name() == "svm" ? "LIBSVM" : "LIBLINEAR",
-                 fit->model.name() == "svm" ? "LIBLINEAR" : "LIBSVM");
+    const auto peer = fit->model.options().family().peer_format();
+    if (fit->format != ModelFile::sheaf && !peer)
+      fail_usage("LIBLINEAR's and LIBSVM's files hold no model {}; take Sheaf's own format", fit->model.name());
+    if (fit->format != ModelFile::sheaf && fit->format != peer)
+      fail_usage("the format of the model {} is {}'s, not {}'s", fit->model.name(), program_of(*peer),
+                 program_of(fit->format));
     fit->run();
   };
 }

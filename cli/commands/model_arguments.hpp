@@ -14,8 +14,8 @@ inline constexpr const char* pipeline_section = "Steps before the model, learnt 
 
 class ModelArguments {
  public:
-  /// `searching`: lists of values to try in place of single ones. `nets_only`: elastic nets that select features.
-  ModelArguments(bool searching, bool nets_only) : searching_(searching), nets_only_(nets_only) {}
+  /// `searching`: lists of values to try in place of single ones. `selecting`: kinds of models that select features.
+  ModelArguments(bool searching, bool selecting) : searching_(searching), selecting_(selecting) {}
 
   /// The option --model, then a section for each family.
   void declare_kind(Arguments& arguments);
@@ -26,9 +26,9 @@ class ModelArguments {
   bool wanted() const { return !name_.empty(); }
   const std::string& name() const { return name_; }
   /// To train one model.
-  ModelOptions options() const;
+  const ModelOptions& options() const { return space_.options; }
   /// To search.
-  FamilySearch search() const;
+  const SearchSpace& space() const { return space_; }
 
   /// Reads what is kept in files of their own, one number for each row or feature.
   template <class T>
@@ -38,21 +38,20 @@ class ModelArguments {
   PipelineOptions pipeline(ReadOptions& reading) const;
 
  private:
+  /// A parameter whose numbers are in a file.
+  struct File {
+    std::string parameter, path;
+  };
+
   std::vector<std::string> names() const;
-  void check_nets(const Arguments& arguments);
-  void set_rule(const Arguments& arguments);
+  Option option_of(const Parameter<ModelOptions>& row);
 
   bool searching_;
-  bool nets_only_;
+  bool selecting_;
   std::string name_;
-  std::string family_;
-  LinearSearch linear_;
-  SvmSearch svm_;
-  NetSearch net_;
-  KnnSearch knn_;
-  GlmSearch glm_;
-  std::string row_weights_path_, factors_path_, limits_path_, feature_weights_path_, exposure_path_, offset_path_;
-  std::vector<std::string> unpenalised_;
+  SearchSpace space_;
+  std::vector<File> files_;
+  std::string row_weights_path_;
   std::vector<float> row_weights_;
   PipelineOptions pipeline_;
 };

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include <sheaf/glm.hpp>
 #include <sheaf/model.hpp>
 
 #include "command.hpp"
@@ -36,7 +37,7 @@ struct Predict {
     if (std::any_of(steps.begin(), steps.end(),
                     [](const auto& step) { return std::holds_alternative<ImputeStep>(step); }))
       reading.missing = Missing::keep;  // filled in as in training
-    if (model.svm() == nullptr || model.svm()->kernel.type != KernelType::precomputed)
+    if (!model.trained().has_precomputed_columns())
       reading.known = model.known_columns();
     check_threshold(model);
     const auto reader = common.context();
@@ -74,10 +75,10 @@ struct Predict {
   template <class T>
   std::string explanation(const Context& context, const Model& model, const Dataset<T>& dataset,
                           const Predictions& predictions, std::optional<FeatureWeightsEffect>& weights_effect) const {
-    if (model.neighbors() == nullptr)
+    if (model.get_if<KnnModel>() == nullptr)
       return explanations_csv(model, model.explain(context, dataset, explained.value_or(explained_features)),
                               predictions, dataset.kept);
-    auto lists = model.deciding_rows(context, dataset, model.neighbors()->rows());
+    auto lists = model.deciding_rows(context, dataset, model.get_if<KnnModel>()->rows());
     std::optional<Predictions> without;
     if (const auto plain = model.without_feature_weights(context)) {
       without = predict(context, *plain, dataset);

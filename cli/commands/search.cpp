@@ -29,7 +29,7 @@ struct Search {
       const auto dataset = run.read<T>(common, context, input, reading);
       model.read_files(dataset);
       options.row_weights = model.row_weights();
-      const auto result = run.search(context, common, dataset, model.search(), options, input, reading);
+      const auto result = run.search(context, common, dataset, model.space(), options, input, reading);
       if (!common.quiet()) warn(result.warnings, "results.json");
       if (common.json())
         print_data(search_json(result));

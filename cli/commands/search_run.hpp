@@ -11,6 +11,7 @@
 #include "command_line.hpp"
 #include "core/fail.hpp"
 #include "data/write/made_from.hpp"
+#include "family/family.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 
@@ -56,28 +57,27 @@ class SearchRun {
   }
 
   template <class T>
-  SearchResult search(const Context& reader, const Common& common, const Dataset<T>& dataset, FamilySearch family,
+  SearchResult search(const Context& reader, const Common& common, const Dataset<T>& dataset, SearchSpace space,
                       SearchOptions options, const std::string& input, const ReadOptions& reading) {
-    decide(dataset, family, options);
+    decide(dataset, space, options);
     const auto made = find_made_from(input);
     if (made && !common.quiet()) warn({warning_of(*made, input)});
     const auto then = directory_ ? directory_->device() : std::nullopt;
     const auto context =
-        then ? common.on_device(reader, *then) : common.on_device(reader, search_work(dataset, family, options));
-    if (const auto* svm = std::get_if<SvmSearch>(&family); svm != nullptr && !common.quiet())
-      warn(warnings_before(dataset, svm->options));
+        then ? common.on_device(reader, *then) : common.on_device(reader, search_work(dataset, space, options));
+    if (!common.quiet()) warn(space.options.family().warnings_before(dataset, space.options));
     const auto with_warning = [&](SearchResult result) {
       if (made) result.notes.insert(result.notes.begin(), warning_of(*made, input));
       return result;
     };
-    if (!directory_) return with_warning(sheaf::search(context, dataset, family, options));
+    if (!directory_) return with_warning(sheaf::search(context, dataset, space, options));
     const auto precision = sizeof(T) == sizeof(float) ? Precision::float32 : Precision::float64;
-    directory_->begin({command_line(), input, reading, family, options, context.device(), precision, context.seed()});
+    directory_->begin({command_line(), input, reading, space, options, context.device(), precision, context.seed()});
     if (directory_->finished() > 0 && !common.quiet())
       say(fmt::format("{}: {} batches were finished before", folder_, directory_->finished()));
     const auto columns = std::ssize(dataset.target.class_names) + dataset.target.targets();
     directory_->check_room(dataset.features() * columns);
-    auto result = with_warning(sheaf::search(context, dataset, family, options, &directory_->log()));
+    auto result = with_warning(sheaf::search(context, dataset, space, options, &directory_->log()));
     directory_->finish(result);
     return result;
   }

@@ -34,7 +34,7 @@ class ModelSelection {
                    const Dataset<T>& dataset) {
     model_.read_files(dataset);
     options_.row_weights = model_.row_weights();
-    return run_.search(context, common, dataset, model_.search(), options_, input, reading);
+    return run_.search(context, common, dataset, model_.space(), options_, input, reading);
   }
 
  private:

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <sheaf/io.hpp>
+#include <sheaf/linear.hpp>
 #include <sheaf/model.hpp>
 
 #include "arguments.hpp"

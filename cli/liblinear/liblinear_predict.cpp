@@ -14,8 +14,8 @@ namespace {
 struct Predict : PeerPrediction {
   void run() const {
     const auto file = Model::load(model_path);
-    if (file.linear() == nullptr) fail("{}: expected a linear model, found an SVM", model_path);
-    const auto& model = *file.linear();
+    if (file.get_if<LinearModel>() == nullptr) fail("{}: expected a linear model, found an SVM", model_path);
+    const auto& model = *file.get_if<LinearModel>();
     if (!model.target_names.empty())
       fail("{}: expected a model of one target, found {}; use sheaf predict", model_path, model.target_names.size());
     const auto dataset = read_libsvm(Context(surroundings), input);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <sheaf/model.hpp>
+#include <sheaf/svm.hpp>
 
 #include "data/prepare/libsvm_scaling.hpp"
 

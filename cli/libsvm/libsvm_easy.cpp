@@ -5,6 +5,7 @@
 #include <memory>
 
 #include <sheaf/io.hpp>
+#include <sheaf/search.hpp>
 #include <sheaf/svm.hpp>
 
 #include "command.hpp"
@@ -18,8 +19,6 @@ namespace sheaf::cli {
 namespace {
 
 constexpr std::int32_t folds = 5;
-constexpr double grid_kernels = 10;  // values of gamma
-constexpr double grid_models = 11 * grid_kernels * folds;
 
 /// As Python prints a float.
 std::string python_text(double value) {
@@ -42,7 +41,12 @@ struct Easy {
     const auto dataset = scaled(reader, unscaled, scaling, name + ".scale");
     SvmOptions options;
     options.kind = SvmKind::c_svc;
-    const auto context = common.on_device(reader, training_work(dataset, options, grid_models, grid_kernels));
+    SearchSpace space(options);
+    space.get<SvmOptions>().easy = true;
+    SearchOptions search;
+    search.folds = folds;
+    decide(dataset, space, search);
+    const auto context = common.on_device(reader, search_work(dataset, space, search));
     print("Cross validation...\n");
     const auto rates = libsvm_grid(context, dataset, options, folds);
     write_text_file(name + ".scale.out", grid_lines(rates));
@@ -93,7 +97,7 @@ struct Easy {
     const auto dataset = scaled(context, unscaled, scaling, test + ".scale");
     print("Testing...\n");
     const auto file = Model::load(name + ".model");
-    const auto& model = *file.svm();
+    const auto& model = *file.get_if<SvmModel>();
     const auto predictions = predict_svm(context, model, dataset);
     write_text_file(test + ".predict", libsvm_predictions(model, predictions));
     if (const auto score = score_of(model, predictions, dataset.target)) print(libsvm_score(model, *score));

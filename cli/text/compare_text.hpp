@@ -4,6 +4,7 @@
 #include <string>
 
 #include <sheaf/compare.hpp>
+#include <sheaf/glm.hpp>
 #include <sheaf/model.hpp>
 
 namespace sheaf::cli {

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <sheaf/io.hpp>
+#include <sheaf/linear.hpp>
 
 #include "core/text.hpp"
 #include "tables.hpp"
@@ -22,7 +23,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t most_classes = 12;  // whose confusions are shown
 constexpr std::size_t name_width = 20;
 
-bool is_survival(const Model& model) { return model.linear() != nullptr && model.linear()->is_survival(); }
+bool is_survival(const Model& model) { return model.get_if<LinearModel>() != nullptr && model.get_if<LinearModel>()->is_survival(); }
 
 std::string headline(const Model& model, const Predictions& predictions, const std::optional<Score>& found) {
   if (is_survival(model)) return fmt::format("{} rows, logarithms of hazards", grouped(predictions.rows));
@@ -232,7 +233,7 @@ std::string explanations_csv(const Model& model, const std::vector<Explanation>&
     for (const auto& column : kept) start += csv_field(column.values[i]) + ',';
     const auto prediction =
         targets == 0 ? csv_field(model.prediction_text(predictions, i)) : fmt::format("{}", predictions.decisions[k]);
-    start += fmt::format("{},{},{},", i + 1, prediction, csv_field(model.linear()->column_name(explanation.column)));
+    start += fmt::format("{},{},{},", i + 1, prediction, csv_field(model.get_if<LinearModel>()->column_name(explanation.column)));
     text += fmt::format("{}(intercept),,{}\n", start, explanation.intercept);
     for (const auto& one : explanation.largest)
       text += fmt::format("{}{},{},{}\n", start, csv_field(feature_name(one.feature)), csv_field(value_text(one)),
@@ -245,7 +246,7 @@ std::string explanations_csv(const Model& model, const std::vector<Explanation>&
 std::string deciding_rows_csv(const Model& model, const std::vector<std::vector<DecidingRow>>& lists,
                               const Predictions& predictions, const Predictions* without,
                               const std::vector<KeptColumn>& kept) {
-  const auto& known = *model.neighbors();
+  const auto& known = *model.get_if<KnnModel>();
   std::string text;
   for (const auto& column : kept) text += csv_field(column.name) + ',';
   text += "row,prediction,neighbour,label,distance,vote";

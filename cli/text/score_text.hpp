@@ -13,10 +13,6 @@
 
 namespace sheaf::cli {
 
-inline const char* size_title(const SearchResult& r) {
-  return std::holds_alternative<SvmSearch>(r.family) ? "vectors" : "weights";
-}
-
 /// The title of a metric; with the class that it speaks of where it speaks of the positive one.
 inline std::string metric_title(Metric metric, const std::string& positive) {
   const bool of_one = metric == Metric::precision || metric == Metric::recall || metric == Metric::f1 ||

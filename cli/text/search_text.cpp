@@ -47,7 +47,7 @@ std::string table_text(const SearchResult& r) {
   for (const auto& axis : r.axes) rows[0].push_back(dim(axis.title));
   for (const auto title : {info(metric).title, std::string_view("std. dev."), std::string_view("std. error")})
     rows[0].push_back(dim(title));
-  if (sizes) rows[0].push_back(dim(size_title(r)));
+  if (sizes) rows[0].push_back(dim(r.size_words.column));
   std::string alignment(rows[0].size(), 'r');
   alignment[0] = 'l';
   rows[0].emplace_back("");
@@ -73,8 +73,8 @@ std::string table_text(const SearchResult& r) {
 
 std::string chosen_text(const SearchResult& r) {
   std::string how = r.options.choice == Choice::best ? "the best mean" : "the simplest within one standard error of *";
-  if (r.model->svm() != nullptr)
-    how += fmt::format("; {} support vectors when trained on all rows", grouped(r.model->svm()->support_vectors()));
+  if (r.model->get_if<SvmModel>() != nullptr)
+    how += fmt::format("; {} support vectors when trained on all rows", grouped(r.model->get_if<SvmModel>()->support_vectors()));
   auto text = fmt::format("\n{}{}\n", bold("Chosen: " + r.point_text(r.chosen())), dim("  " + how));
   std::vector<std::vector<std::string>> rows;
   for (const auto metric : main_metrics(r)) {

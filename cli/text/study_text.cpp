@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <sheaf/elastic_net.hpp>
+
 #include "core/text.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
@@ -99,7 +101,7 @@ std::string stability_text(const SearchResult& r) {
 
 std::string next_text(const SearchResult& r, std::string_view kind, const ReadOptions& reading) {
   const auto& point = r.points[static_cast<std::size_t>(r.best_overall)];
-  const auto& net = std::get<NetSearch>(r.family).options;
+  const auto& net = r.space.get<NetOptions>();
   const auto ratio = kind == "lasso" ? "" : fmt::format(" --l1-ratio {:g}", r.value(point, "l1-ratio"));
   const auto axis = std::find_if(r.axes.begin(), r.axes.end(), [](const auto& one) { return one.name == "relax"; });
   const auto relax =

@@ -148,4 +148,8 @@ Dataset<T> take_rows(const Dataset<T>& dataset, std::span<const std::int32_t> ro
 template <class To, class From>
 Dataset<To> convert_precision(Dataset<From> from, int threads);
 
+/// Features by name, or position from 1. One that is not there, or stands twice, is a UsageError.
+std::vector<std::int64_t> find_features(const std::vector<std::string>& wanted,
+                                        const std::vector<std::string>& feature_names, std::int64_t features);
+
 }  // namespace sheaf

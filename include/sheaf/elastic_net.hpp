@@ -177,7 +177,12 @@ struct NetOptions {
   bool balanced = false;  ///< class weights rows / (classes * rows of the class), before class_weights
   /// Softmax of three classes or more; see NetParams. Of several targets, which the squared loss takes, always.
   bool grouped = NetParams{}.grouped;
+  std::vector<std::string> unpenalised;  ///< features without a penalty, by name or by position from 1
+  // Searches without given alphas: from the smallest alpha that leaves no weights downwards, for each l1-ratio.
+  std::int32_t alpha_count = 30;
+  double smallest_share = 0.01;  ///< the last alpha as a share of the first
 };
+const Family& family_of(const NetOptions& options);
 
 /// Whether the labels are classes for these options. Labels that do not suit the loss are an Error.
 bool takes_classes(const NetOptions& options, const Target& target, const std::string& source);

@@ -84,6 +84,7 @@ struct GlmOptions {
   /// On the scale of the link, for counts the logarithm of the exposure: one a row; multinomial: rows x classes.
   std::vector<double> offsets;
 };
+const Family& family_of(const GlmOptions& options);
 
 /// Whether a family has a likelihood, and with it an AIC and a BIC; else only means and variances are assumed.
 bool has_likelihood(GlmFamily family);
@@ -101,8 +102,8 @@ template <class T>
 LinearModel train_glm(const Context& context, const Dataset<T>& dataset, const GlmOptions& options,
                       std::span<const float> row_weights = {});
 
-/// The offsets of counts that were made over different times, areas or numbers of people: the logarithms of exposures
-/// above 0, one to a line of a file.
+/// Over which times, areas or numbers of people counts were made, above 0, one to a line of a file. Their logarithms are
+/// offsets.
 std::vector<double> read_exposures(const std::string& path, std::int64_t rows);
 /// Offsets: a line for each row, with as many numbers as the first line has, one space between them.
 std::vector<double> read_offsets(const std::string& path, std::int64_t rows);

@@ -2,45 +2,26 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include <sheaf/calibration.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
-#include <sheaf/elastic_net.hpp>
-#include <sheaf/glm.hpp>
 #include <sheaf/io.hpp>
-#include <sheaf/linear.hpp>
+#include <sheaf/model_options.hpp>
 #include <sheaf/neighbors.hpp>
 #include <sheaf/pipeline.hpp>
 #include <sheaf/predictions.hpp>
 #include <sheaf/scores.hpp>
-#include <sheaf/svm.hpp>
 #include <sheaf/threshold.hpp>
+#include <sheaf/trained_model.hpp>
 
 namespace sheaf {
-
-enum class ModelFile : std::uint8_t {
-  sheaf,      ///< readable, exact, with names; any family
-  liblinear,  ///< linear models and elastic nets
-  libsvm,     ///< SVMs with a kernel
-};
-
-/// Weights of a linear model: feature-major, features x columns.
-struct Coefficients {
-  std::vector<std::string> feature_names;  ///< one a feature
-  std::vector<std::string> columns;  ///< the class or target each column speaks for; of one target one without a name
-  std::vector<double> values;
-  std::vector<double> intercepts;  ///< one a column
-  // The same of the features as they are before the pipeline scales them; empty where it does not.
-  std::vector<double> unscaled_values;
-  std::vector<double> unscaled_intercepts;
-};
 
 /// What one feature adds to a decision value: its weight times its value as the model sees it, summed over the features
 /// that a pipeline made from it.
@@ -74,10 +55,11 @@ FeatureWeightsEffect compare_without_weights(const std::vector<std::vector<Decid
 
 class Model {
  public:
-  Model() = default;
-  Model(LinearModel model) : any_(std::move(model)) {}  // NOLINT(google-explicit-constructor): a model of a family
-  Model(SvmModel model) : any_(std::move(model)) {}     // NOLINT(google-explicit-constructor): is a model
-  Model(KnnModel model) : any_(std::move(model)) {}     // NOLINT(google-explicit-constructor): likewise
+  /// A linear model without weights.
+  Model();
+  explicit Model(std::unique_ptr<TrainedModel> trained) : trained_(std::move(trained)) {}
+  template <FamilyModel M>
+  Model(M model) : trained_(trained_model(std::move(model))) {}  // NOLINT(google-explicit-constructor): is a model
 
   /// Reads Sheaf's own format, LIBLINEAR's and LIBSVM's. A defect is a ParseError that names file:line:column.
   static Model load(const std::string& path);
@@ -145,18 +127,23 @@ class Model {
   const std::optional<Threshold>& threshold() const { return threshold_; }
   void set_threshold(const Threshold& threshold) { threshold_ = threshold; }
 
-  /// The model of its family; nullptr: it is of another one.
-  const LinearModel* linear() const { return std::get_if<LinearModel>(&any_); }
-  LinearModel* linear() { return std::get_if<LinearModel>(&any_); }
-  const SvmModel* svm() const { return std::get_if<SvmModel>(&any_); }
-  SvmModel* svm() { return std::get_if<SvmModel>(&any_); }
-  const KnnModel* neighbors() const { return std::get_if<KnnModel>(&any_); }
+  const TrainedModel& trained() const { return *trained_; }
+  std::unique_ptr<TrainedModel> take_trained() && { return std::move(trained_); }
+  /// The family's own struct, LinearModel, SvmModel or KnnModel; nullptr: it is another one.
+  template <class M>
+  const M* get_if() const {
+    return static_cast<const M*>(trained_->holds(typeid(M)));
+  }
+  template <class M>
+  M* get_if() {
+    return static_cast<M*>(trained_->owns(typeid(M)));
+  }
 
  private:
   Pipeline inputs() const;
   std::vector<double> class_decisions(const Predictions& predictions) const;
 
-  std::variant<LinearModel, SvmModel, KnnModel> any_;
+  std::unique_ptr<TrainedModel> trained_;
   Pipeline pipeline_;
   std::optional<Calibration> calibration_;
   std::optional<Threshold> threshold_;
@@ -164,28 +151,15 @@ class Model {
 
 /// The text of a model file. A format that cannot hold the model is an Error: those of LIBLINEAR and LIBSVM keep no
 /// names, so that classes must be integers.
-std::string format_model(const LinearModel& model, ModelFile format = ModelFile::sheaf);
-std::string format_model(const SvmModel& model, ModelFile format = ModelFile::sheaf);
-std::string format_model(const KnnModel& model, ModelFile format = ModelFile::sheaf);
+std::string format_model(const TrainedModel& model, ModelFile format = ModelFile::sheaf);
+template <FamilyModel M>
+std::string format_model(const M& model, ModelFile format = ModelFile::sheaf) {
+  return format_model(*trained_model(&model), format);
+}
 
-/// The options of a model of any family.
-using ModelOptions = std::variant<LinearOptions, SvmOptions, NetOptions, KnnOptions, GlmOptions>;
-
-/// A kind of model by the name people know it by: "linear", "svm", "lasso", "knn" ...
-struct ModelKind {
-  std::string_view name;
-  std::string_view family;
-  std::string_view about;
-  ModelOptions options;  ///< its defaults
-};
-const std::vector<ModelKind>& model_kinds();
-/// A UsageError answers an unknown name with the known ones.
-const ModelKind& find_model_kind(std::string_view name);
-
-/// A rough estimate of training `models` models; SVMs of `kernels` different kernels. See Context::for_work().
+/// A rough estimate of training `models` models. See Context::for_work().
 template <class T>
-WorkEstimate training_work(const Dataset<T>& dataset, const ModelOptions& options, double models = 1,
-                           double kernels = 1);
+WorkEstimate training_work(const Dataset<T>& dataset, const ModelOptions& options, double models = 1);
 template <class T>
 WorkEstimate prediction_work(const Dataset<T>& dataset, const Model& model);
 

@@ -13,8 +13,10 @@
 
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
+#include <sheaf/model_options.hpp>
 #include <sheaf/parameters.hpp>
 #include <sheaf/predictions.hpp>
+#include <sheaf/trained_model.hpp>
 
 namespace sheaf {
 
@@ -190,6 +192,7 @@ struct KnnOptions {
   double gamma = 0;         ///< 0: 1 / features
   double tolerance = 1e-3;  ///< stop where the largest violation of the optimality conditions is below it
 };
+const Family& family_of(const KnnOptions& options);
 
 std::string_view to_string(Vote vote);
 std::string_view to_string(LocalRule rule);
@@ -248,6 +251,9 @@ Predictions predict_knn(const Context& context, const KnnModel& model, const Dat
                         bool probabilities = false);
 std::optional<Score> score_of(const KnnModel& model, const Predictions& predictions, const Target& target);
 std::vector<std::string> warnings_of(const KnnModel& model);
+/// Neighbours as a model of any family.
+std::unique_ptr<TrainedModel> trained_model(KnnModel model);
+std::unique_ptr<TrainedModel> trained_model(const KnnModel* model);
 
 /// A training row that a prediction rests on.
 struct DecidingRow {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,33 @@ namespace sheaf {
 
 /// yes_no: on command lines a switch, --name or --no-name, whichever is not the default.
 enum class ParameterType : std::uint8_t { text, name, yes_no, whole_number, number, texts, whole_numbers, numbers };
+
+/// When a parameter of a model counts.
+enum class ParameterUse : std::uint8_t {
+  always,
+  fit,     ///< if one model is trained
+  search,  ///< if many are
+  kind,    ///< the kind of model sets it, not its user
+};
+
+/// How a search takes several values of a parameter in place of one.
+struct ParameterList {
+  std::string value;         ///< what stands for the list in help
+  std::string help;          ///< of a search
+  std::string default_text;  ///< likewise
+  /// Reads numbers. None: values are names, separated by commas.
+  std::function<std::vector<double>(std::string_view)> numbers = {};
+};
+
+/// One number for each row or feature.
+template <class Options>
+struct ParameterVector {
+  bool per_row = false;  ///< else per feature
+  /// Reads the numbers of so many rows or features from a file. A defect is a ParseError with its place.
+  std::function<std::vector<double>(const std::string& path, std::int64_t count)> read;
+  std::function<void(Options&, std::vector<double>)> set;
+  std::function<std::vector<double>(const Options&)> get;
+};
 
 template <class Options>
 struct Parameter {
@@ -33,7 +61,15 @@ struct Parameter {
   ParameterType type = ParameterType::text;
   double low = std::numeric_limits<double>::lowest();  ///< both ends belong to the range
   double high = std::numeric_limits<double>::max();
+  ParameterUse use = ParameterUse::always;
+  std::vector<std::string> kinds = {};        ///< of models that have it; empty: all of the family
+  std::optional<ParameterList> list = {};     ///< none: a search takes one value
+  std::optional<ParameterVector<Options>> vector = {};  ///< none: it is one value
 };
+
+/// "0.1,1,10", or "0.001:1000:7" for 7 numbers from 0.001 to 1000 in equal steps of the logarithm. Ascending, each
+/// once. `name` stands for them in messages.
+std::vector<double> parse_numbers(std::string_view text, std::string_view name);
 
 /// The number type of datasets and models.
 enum class Precision : std::uint8_t { float32, float64 };

@@ -6,6 +6,7 @@
 
 #include <sheaf/profile.hpp>
 #include <sheaf/rescore.hpp>
+#include <sheaf/linear.hpp>
 #include <sheaf/search.hpp>
 #include <sheaf/selection.hpp>
 

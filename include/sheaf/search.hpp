@@ -9,15 +9,15 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
-#include <sheaf/elastic_net.hpp>
 #include <sheaf/io.hpp>
+#include <sheaf/kernel_counts.hpp>
 #include <sheaf/model.hpp>
 #include <sheaf/parameters.hpp>
 #include <sheaf/pipeline.hpp>
 #include <sheaf/scores.hpp>
+#include <sheaf/search_space.hpp>
 #include <sheaf/splits.hpp>
 
 namespace sheaf {
@@ -25,16 +25,6 @@ namespace sheaf {
 enum class Choice : std::uint8_t {
   best,                ///< the best mean score; of equals the simplest model
   one_standard_error,  ///< the simplest model whose mean is within one standard error of the best
-};
-
-/// Which points of the space are tried.
-enum class Strategy : std::uint8_t {
-  automatic,  ///< refine where the space was found from the data, else grid
-  grid,       ///< all
-  random,     ///< some, drawn at random
-  refine,     ///< a coarse grid, or points at random where the grid is given; then ever closer around the best
-  descent,    ///< from the middle to better neighbours, in ever smaller steps
-  halving,    ///< all on one split; the better half on two, the better half of those on four ...
 };
 
 /// Options of a search of any family.
@@ -78,83 +68,6 @@ struct SearchOptions {
   bool learning_curve = false;
   /// How often each feature is shuffled among the held-out rows of each split; 0: no permutation importance.
   std::int32_t permutation_importance = 0;
-};
-
-// The spaces of the families. What is empty is found from the data.
-struct LinearSearch {
-  LinearOptions options;      ///< its cost is not used
-  std::vector<double> costs;  ///< empty: default_costs()
-  /// Newton's method: the models of a cost begin where those of the smaller costs ended. On CPU cores that takes half
-  /// the time or less; models are the same within the tolerance, not to the last digit.
-  bool warm_starts = false;
-};
-struct SvmSearch {
-  SvmOptions options;  ///< its cost, gamma and degree are not used
-  std::vector<double> costs, gammas;
-  std::vector<int> degrees;  ///< empty: that of the options
-  bool easy = false;         ///< LIBSVM's grid: log2 C from -5 to 15 and log2 gamma from 3 to -15, in steps of 2
-  std::int32_t refine = 3;   ///< refine: how often the step of a factor of 16 is made its root
-};
-struct NetSearch {
-  NetOptions options;             ///< its alpha, l1-ratio and relax are not used
-  std::vector<double> l1_ratios;  ///< empty: default_l1_ratios()
-  std::vector<double> alphas;     ///< empty: from the smallest that leaves no weights downwards, for each l1-ratio
-  std::int32_t alpha_count = 30;  ///< of those
-  double smallest_share = 0.01;   ///< the last of those, as a share of the first
-  std::vector<double> relax;      ///< shares of the penalised model (NetOptions); empty: 1, models are not relaxed
-};
-struct KnnSearch {
-  KnnOptions options;                                   ///< what is searched over does not count
-  std::vector<std::int64_t> ks;                         ///< empty: default_ks()
-  std::vector<std::string> votes, metrics, weightings;  ///< names; empty: those of the options
-  std::vector<double> lambdas, temperatures;            ///< likewise
-  std::vector<double> costs;                            ///< local SVMs; empty: 0.01, 0.1 ... 100
-  std::vector<double> gammas;                           ///< local SVMs with an RBF kernel; empty: that of the options
-};
-struct GlmSearch {
-  GlmOptions options;          ///< its alpha is not used
-  std::vector<double> alphas;  ///< empty: default_alphas()
-};
-using FamilySearch = std::variant<LinearSearch, SvmSearch, NetSearch, KnnSearch, GlmSearch>;
-
-std::vector<double> default_costs();
-std::vector<double> default_l1_ratios();
-std::vector<double> default_alphas();
-std::vector<std::int64_t> default_ks();
-/// "0.1,1,10", or "0.001:1000:7" for 7 numbers from 0.001 to 1000 in equal steps of the logarithm. Ascending, each
-/// once. `name` stands for them in messages.
-std::vector<double> parse_numbers(std::string_view text, std::string_view name);
-
-/// One parameter that a search varies.
-struct SearchAxis {
-  std::string name;   ///< of the parameter: cost, gamma, alpha ...
-  std::string title;  ///< for people: C, gamma ...
-  bool descending = false;
-  bool open_ended = true;  ///< values beyond those tried may be better
-  /// Of a choice among names: the value n stands for names[n - 1]. Empty: values are numbers.
-  std::vector<std::string> names = {};
-
-  /// A value as people read it.
-  std::string text(double value) const;
-};
-/// One value for each axis.
-using Point = std::vector<double>;
-
-/// The weights of one decision value, where they are kept.
-struct FeatureWeights {
-  double intercept = 0;
-  std::vector<std::int32_t> features;  ///< those with a weight, ascending
-  std::vector<double> weights;
-};
-
-/// One point on one split.
-struct ModelScores : Scores {
-  std::vector<TaskFit> fits;            ///< one a decision value; SVMs: one for all
-  double size = -1;                     ///< support vectors, or weights that are not 0; -1: not counted
-  std::vector<FeatureWeights> weights;  ///< one a decision value; elastic nets of outer resamples only
-
-  /// Keeps the numbers alone.
-  void drop_curves();
 };
 
 /// Over the splits that define the score.
@@ -206,12 +119,6 @@ struct Stability {
 };
 Stability stability_of(std::span<const std::vector<std::int64_t>> sets, std::int64_t features);
 
-/// One step of a path of weights: one model for each decision value.
-struct PathStep {
-  Point point;
-  std::vector<FeatureWeights> weights;
-};
-
 /// What chosen models predict for the rows that their splits hold out: the model of all rows on the splits of its
 /// search or, where there are any, the models of the outer folds on these. Lists have an entry for each prediction.
 struct HeldOutPredictions {
@@ -248,8 +155,9 @@ struct FeatureImportance {
 };
 
 struct SearchResult {
-  FamilySearch family;    ///< with everything that was left open decided
+  SearchSpace space;      ///< with everything that was left open decided
   SearchOptions options;  ///< likewise
+  SizeWords size_words;   ///< what the size of a model counts
   std::uint64_t seed = 0;
   std::string source;
   std::string label;  ///< the name of what is predicted, where the dataset names it
@@ -337,39 +245,27 @@ class SearchLog {
 /// Fills in what the caller left open and the data decide: splits, score, strategy and the grid, except what needs
 /// training. Options that contradict each other, or do not suit the labels, are a UsageError or an Error.
 template <class T>
-void decide(const Dataset<T>& dataset, FamilySearch& family, SearchOptions& options);
+void decide(const Dataset<T>& dataset, SearchSpace& space, SearchOptions& options);
 
 /// What the search takes, roughly; nothing may be left open. See Context::for_work().
 template <class T>
-WorkEstimate search_work(const Dataset<T>& dataset, const FamilySearch& family, const SearchOptions& options);
+WorkEstimate search_work(const Dataset<T>& dataset, const SearchSpace& space, const SearchOptions& options);
 
 /// A split that trains without rows of some class, or whose test rows do not define the score to choose by, is an Error
 /// before anything is trained. Stopped (see Context) keeps what `log` holds.
 template <class T>
-SearchResult search(const Context& context, const Dataset<T>& dataset, const FamilySearch& family,
+SearchResult search(const Context& context, const Dataset<T>& dataset, const SearchSpace& space,
                     const SearchOptions& options = {}, SearchLog* log = nullptr);
 
 template <>
 const std::vector<Parameter<SearchOptions>>& parameters();
-template <>
-const std::vector<Parameter<LinearSearch>>& parameters();
-template <>
-const std::vector<Parameter<SvmSearch>>& parameters();
-template <>
-const std::vector<Parameter<NetSearch>>& parameters();
-template <>
-const std::vector<Parameter<KnnSearch>>& parameters();
-template <>
-const std::vector<Parameter<GlmSearch>>& parameters();
-
-std::string_view to_string(Strategy strategy);
 
 /// The settings that decide the results, bit for bit, and those that help to repeat them.
 struct SearchSettings {
   std::string command;  ///< for people; not compared
   std::string data;     ///< path of the dataset; its contents are compared, not its name
   ReadOptions reading;
-  FamilySearch family;    ///< with everything decided, see decide()
+  SearchSpace space;      ///< with everything decided, see decide()
   SearchOptions options;  ///< likewise
   Device device;
   Precision precision = Precision::float64;

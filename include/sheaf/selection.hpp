@@ -139,10 +139,6 @@ Ensemble select_ensemble(const Context& context, const BinnedTable& table, const
 /// Nogueira's stability of sets of features out of `features`; 1 when there are fewer than two sets.
 double selection_stability(std::span<const std::vector<std::int64_t>> sets, std::int64_t features);
 
-/// Features by name, or position from 1. One that is not there, or stands twice, is a UsageError.
-std::vector<std::int64_t> find_features(const std::vector<std::string>& wanted,
-                                        const std::vector<std::string>& feature_names, std::int64_t features);
-
 /// A selection to make from a dataset.
 struct SelectRequest {
   SelectionOptions options;

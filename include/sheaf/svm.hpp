@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,8 +14,11 @@
 #include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
+#include <sheaf/kernel_counts.hpp>
+#include <sheaf/model_options.hpp>
 #include <sheaf/parameters.hpp>
 #include <sheaf/predictions.hpp>
+#include <sheaf/trained_model.hpp>
 
 namespace sheaf {
 
@@ -99,12 +103,6 @@ struct SvmFit {
   bool converged = false;
 };
 
-/// Kernel values that sharing saved.
-struct KernelCounts {
-  std::int64_t computed = 0;  ///< kernel values computed
-  std::int64_t unshared = 0;  ///< had every task its own cache of the same size, over the rows of its own problem
-};
-
 struct SvmFits {
   std::vector<SvmFit> tasks;  ///< in the order of the sheaf
   KernelCounts counts;
@@ -151,7 +149,11 @@ struct SvmOptions {
   bool probabilities = false;  ///< by five-fold cross-validation within the training rows (Platt), as LIBSVM
   std::vector<std::pair<std::string, double>> class_weights;  ///< factors of the cost; classes not named: 1
   bool balanced = false;  ///< class weights rows / (classes * rows of the class), before class_weights
+  /// Searches: LIBSVM's grid: log2 C from -5 to 15 and log2 gamma from 3 to -15, in steps of 2.
+  bool easy = false;
+  std::int32_t refine = 3;  ///< searches by Strategy::refine: how often the step of a factor of 16 is made its root
 };
+const Family& family_of(const SvmOptions& options);
 
 /// The options with everything that was left open decided by the target. A kind that does not suit labels of a stated
 /// kind is a UsageError.
@@ -216,6 +218,10 @@ struct SvmModel {
 template <class T>
 SvmModel train_svm(const Context& context, const Dataset<T>& dataset, const SvmOptions& options,
                    std::span<const float> row_weights = {});
+
+/// An SVM as a model of any family.
+std::unique_ptr<TrainedModel> trained_model(SvmModel model);
+std::unique_ptr<TrainedModel> trained_model(const SvmModel* model);
 
 /// One sentence for each SVM that did not converge.
 std::vector<std::string> warnings_of(const SvmModel& model);

@@ -48,7 +48,6 @@ class Axis:
 
     option: str  #: its name among the options of a model
     value: Callable[[Any], float | str] = float  #: the value that a parameter of the estimator stands for
-    space: str = ""  #: its name among the parameters of a search, where that is another
     whole: bool = False  #: whether it is a whole number
     per_weight: bool = False  #: whether the option is the value divided by the weight of all training rows
 

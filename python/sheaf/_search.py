@@ -350,7 +350,7 @@ class Search:
         for name, text in family.settings:
             options.set(name, text)
         space = {
-            axis.space or axis.option: ",".join(axis.text(value) for value in given)
+            axis.option: ",".join(axis.text(value) for value in given)
             for axis, given in zip(family.axes, values)
             if axis is not _COUNT
         }

@@ -34,7 +34,7 @@ __all__ = [
     "QuantileRegressor",
 ]
 
-_NET_AXES = {"alpha": Axis("alpha", space="alphas"), "l1_ratio": Axis("l1-ratio", space="l1-ratios")}
+_NET_AXES = {"alpha": Axis("alpha"), "l1_ratio": Axis("l1-ratio")}
 
 
 def _net_settings(estimator: Any) -> Iterable[Setting]:

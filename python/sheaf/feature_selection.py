@@ -332,7 +332,7 @@ class StabilitySelector(_Selector):
             codes = set_classes(self, dataset, y)
             n_folds = self._folds_for(codes)
         space = {
-            "l1-ratios": ",".join(number_text(float(ratio)) for ratio in self.l1_ratios),
+            "l1-ratio": ",".join(number_text(float(ratio)) for ratio in self.l1_ratios),
             "alpha-count": number_text(self.n_alphas),
         }
         result = _core.study(context, dataset, options, space, dict(self._study_settings(n_folds)), None)

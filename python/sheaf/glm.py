@@ -35,7 +35,7 @@ class _GlmRegressor(LinearMixin, WeightedRegressor):
     """
 
     _kind = "glm"
-    _axes = {"alpha": Axis("alpha", space="alphas")}
+    _axes = {"alpha": Axis("alpha")}
 
     def __init__(
         self,

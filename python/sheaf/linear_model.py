@@ -103,9 +103,9 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
     _kind = "linear"
     _axes = {"C": Axis("cost")}
     #: Generalised linear models penalise the mean loss: alpha = 1 / (C * weight of all rows).
-    _glm_axes = {"C": Axis("alpha", _inverse_of_cost, space="alphas", per_weight=True)}
-    _net_axes = {**_glm_axes, "l1_ratio": Axis("l1-ratio", space="l1-ratios")}
-    _lasso_axes = {**_glm_axes, "penalty": Axis("l1-ratio", lambda penalty: 1.0, space="l1-ratios")}
+    _glm_axes = {"C": Axis("alpha", _inverse_of_cost, per_weight=True)}
+    _net_axes = {**_glm_axes, "l1_ratio": Axis("l1-ratio")}
+    _lasso_axes = {**_glm_axes, "penalty": Axis("l1-ratio", lambda penalty: 1.0)}
 
     def __init__(
         self,

@@ -1,17 +1,15 @@
 // Options, training and trained models of all families.
 #include "core.hpp"
 
-#include "options.hpp"
-
 namespace sheaf::python {
 namespace {
 
-Model train(const Surroundings& surroundings, const AnyDataset& dataset, const AnyOptions& options,
+Model train(const Surroundings& surroundings, const AnyDataset& dataset, const ModelOptions& options,
             const py::object& weights) {
   const auto row_weights = row_weights_of(weights, dataset.rows());
   Model model;
   run(surroundings, [&](const Context& context) {
-    std::visit([&](const auto& one) { model = fit(context, one, options.any, row_weights); }, dataset.any);
+    std::visit([&](const auto& one) { model = fit(context, one, options, row_weights); }, dataset.any);
   });
   return model;
 }
@@ -42,13 +40,13 @@ py::object coefficients(const Model& model) {
 /// How many iterations each decision value took; all of a generalised linear model together.
 std::vector<std::int64_t> iterations(const Model& model) {
   std::vector<std::int64_t> result;
-  if (const auto* linear = model.linear()) {
+  if (const auto* linear = model.get_if<LinearModel>()) {
     for (const auto& fit : linear->fits) result.push_back(fit.iterations);
     if (linear->net)
       for (const auto& fit : linear->net->fits) result.push_back(fit.epochs);
     if (linear->glm) result.push_back(linear->glm->fit.iterations);
   }
-  if (const auto* svm = model.svm())
+  if (const auto* svm = model.get_if<SvmModel>())
     for (const auto& fit : svm->fits) result.push_back(fit.iterations);
   return result;
 }
@@ -56,7 +54,7 @@ std::vector<std::int64_t> iterations(const Model& model) {
 /// How far the objective of each decision value of an elastic net may be above the least.
 std::vector<double> gaps(const Model& model) {
   std::vector<double> result;
-  if (const auto* linear = model.linear(); linear != nullptr && linear->net)
+  if (const auto* linear = model.get_if<LinearModel>(); linear != nullptr && linear->net)
     for (const auto& fit : linear->net->fits) result.push_back(fit.gap);
   return result;
 }
@@ -75,7 +73,7 @@ py::object matrix_of(const Matrix<double>& x) {
 /// The support vectors of an SVM (dense, or the three arrays of compressed rows), their rows and classes, and each
 /// binary SVM as its support vectors, their coefficients and rho; also the kernel's gamma and the sigmoids a and b.
 py::object support(const Model& model) {
-  const auto* svm = model.svm();
+  const auto* svm = model.get_if<SvmModel>();
   if (svm == nullptr) return py::none();
   py::list machines;
   for (const auto& one : svm->svms)
@@ -91,10 +89,9 @@ py::object support(const Model& model) {
 }
 
 /// A table that says what can be set: the documentation of estimators is checked against it.
-template <class Options>
-py::list rows_of() {
+py::list rows_of(const ModelOptions& options) {
   py::list rows;
-  for (const auto& row : parameters<Options>()) {
+  for (const auto& row : parameters_of(options)) {
     py::dict entry;
     entry["name"] = row.name;
     entry["help"] = row.help;
@@ -108,15 +105,13 @@ py::list rows_of() {
 }  // namespace
 
 void add_models(py::module_& module) {
-  py::class_<AnyOptions>(module, "Options")
-      .def(py::init([](const std::string& kind) { return AnyOptions{find_model_kind(kind).options}; }))
-      .def("set",
-           [](AnyOptions& options, const std::string& name, const std::string& text) {
-             std::visit([&](auto& one) { set_option(one, name, text); }, options.any);
-           })
-      .def("rows", [](const AnyOptions& options) {
-        return std::visit([](const auto& one) { return rows_of<std::decay_t<decltype(one)>>(); }, options.any);
-      });
+  py::class_<ModelOptions>(module, "Options")
+      .def(py::init([](const std::string& kind) { return find_model_kind(kind).options; }))
+      .def("set", [](ModelOptions& options, const std::string& name,
+                     const std::string& text) { set_parameter(options, name, text); })
+      .def("set", [](ModelOptions& options, const std::string& name,
+                     const std::vector<double>& numbers) { set_parameter(options, name, numbers); })
+      .def("rows", &rows_of);
   py::class_<Model>(module, "Model")
       .def_static("parse", [](const std::string& text, const std::string& name) { return Model::parse(text, name); })
       .def("text", [](const Model& model) { return model.text(); })

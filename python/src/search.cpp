@@ -1,36 +1,18 @@
 // Searches: a grid on the caller's own splits, and studies over resamples.
 #include <algorithm>
-#include <type_traits>
 
 #include "core.hpp"
-#include "options.hpp"
 
 namespace sheaf::python {
 namespace {
 
 using Rows = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>;
 
-/// The search of the family that has such options.
-template <class Options, class... Searches>
-void set_family(const Options& options, std::variant<Searches...>& family) {
-  const auto try_one = [&]<class Search>(std::type_identity<Search>) {
-    if constexpr (std::is_same_v<decltype(Search::options), Options>) {
-      Search search;
-      search.options = options;
-      family = std::move(search);
-    }
-  };
-  (try_one(std::type_identity<Searches>()), ...);
-}
-
-/// A generalised linear model whose penalty is not searched over has the one of its options, which may be none.
-FamilySearch family_of(const AnyOptions& options, const Settings& space) {
-  FamilySearch family;
-  std::visit([&](const auto& one) { set_family(one, family); }, options.any);
-  auto* glm = std::get_if<GlmSearch>(&family);
-  if (glm != nullptr && !space.contains("alphas")) glm->alphas = {glm->options.alpha};
-  std::visit([&](auto& one) { set_options(one, space); }, family);
-  return family;
+/// What is not searched over has the value of the options, which may be none.
+SearchSpace space_of(const ModelOptions& options, const Settings& settings) {
+  SearchSpace space(options);
+  for (const auto& [name, text] : settings) set_parameter(space, name, text);
+  return space;
 }
 
 std::vector<std::int64_t> numbers_of(const Rows& rows) { return {rows.data(), rows.data() + rows.size()}; }
@@ -44,17 +26,17 @@ Splits splits_of(const RowLists& splits, std::int64_t rows) {
   return custom_splits(rows, lists);
 }
 
-SearchResult run_search(const Surroundings& surroundings, const AnyDataset& dataset, const FamilySearch& family,
+SearchResult run_search(const Surroundings& surroundings, const AnyDataset& dataset, const SearchSpace& space,
                         const SearchOptions& options) {
   SearchResult result;
   run(surroundings, [&](const Context& context) {
-    std::visit([&](const auto& one) { result = search(context, one, family, options); }, dataset.any);
+    std::visit([&](const auto& one) { result = search(context, one, space, options); }, dataset.any);
   });
   return result;
 }
 
 /// Every point of the space on every split, without a final model: the caller chooses, and trains what it chose.
-SearchResult search_grid(const Surroundings& surroundings, const AnyDataset& dataset, const AnyOptions& model,
+SearchResult search_grid(const Surroundings& surroundings, const AnyDataset& dataset, const ModelOptions& model,
                          const Settings& space, const Settings& pipeline, const RowLists& splits,
                          const py::object& weights, const std::string& score, bool keep_decisions) {
   SearchOptions options;
@@ -66,17 +48,17 @@ SearchResult search_grid(const Surroundings& surroundings, const AnyDataset& dat
   options.strategy = Strategy::grid;
   options.refit = false;
   options.keep_decisions = keep_decisions;
-  return run_search(surroundings, dataset, family_of(model, space), options);
+  return run_search(surroundings, dataset, space_of(model, space), options);
 }
 
 /// A study of which features are chosen: `settings` as for `sheaf study`.
-SearchResult study(const Surroundings& surroundings, const AnyDataset& dataset, const AnyOptions& model,
+SearchResult study(const Surroundings& surroundings, const AnyDataset& dataset, const ModelOptions& model,
                    const Settings& space, const Settings& settings, const py::object& weights) {
   SearchOptions options;
   set_options(options, settings);
   options.full = false;
   options.row_weights = row_weights_of(weights, dataset.rows());
-  return run_search(surroundings, dataset, family_of(model, space), options);
+  return run_search(surroundings, dataset, space_of(model, space), options);
 }
 
 /// Points x axes, in the order of the axes. Values of names are the names themselves.

@@ -133,7 +133,7 @@ sheaf_local.default <- function(x, y, kind = c("hknn", "alh", "cknn", "local-svm
 remember_rows <- function(fit) {
   box <- fit$model$box
   if (!is.null(box$pointer) && core_is_alive(box$pointer)) return(box$pointer)
-  vectors <- if (is.null(fit$feature_weights)) list() else list(feature_weights = as.double(fit$feature_weights))
+  vectors <- if (is.null(fit$feature_weights)) list() else list("feature-weights" = as.double(fit$feature_weights))
   model <- core(core_fit(as_control(fit$control), fit$x, about_features(fit$x, core_target(fit$y, FALSE)), fit$kind,
                          fit$settings, no_settings(), fit$weights, vectors, FALSE))
   warn_each(model$warnings)

@@ -56,6 +56,16 @@ Rows rows_of(SEXP x, const Rcpp::List& about);
 using AnyDataset = std::variant<Dataset<float>, Dataset<double>>;
 AnyDataset make(const Surroundings& surroundings, const Context& context, const Rows& rows);
 
+/// Calls work(); an error names the argument that it came from.
+template <class Work>
+void name_argument(const Setting& setting, const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    throw UsageError("argument '" + setting.argument + "': " + error.what());
+  }
+}
+
 /// Sets options by the rows of the parameter table. Unknown names are answered with the known ones, and what a row
 /// refuses with the argument that it came from.
 template <class Options>
@@ -63,12 +73,7 @@ void set_option(Options& options, const Setting& setting) {
   std::string known;
   for (const auto& row : parameters<Options>()) {
     known += (known.empty() ? "" : ", ") + row.name;
-    if (row.name != setting.option) continue;
-    try {
-      return row.set(options, setting.text);
-    } catch (const Error& error) {
-      throw UsageError("argument '" + setting.argument + "': " + error.what());
-    }
+    if (row.name == setting.option) return name_argument(setting, [&] { row.set(options, setting.text); });
   }
   throw UsageError("argument '" + setting.argument + "': there is no parameter '" + setting.option + "'; known are " +
                    known);

@@ -9,9 +9,9 @@ using Rcpp::List;
 
 /// A table that says what can be set.
 template <class Options>
-Rcpp::DataFrame rows_of_table() {
+Rcpp::DataFrame table_of(const std::vector<Parameter<Options>>& rows) {
   std::vector<std::string> names, help, defaults, choices;
-  for (const auto& row : parameters<Options>()) {
+  for (const auto& row : rows) {
     names.push_back(row.name);
     help.push_back(row.help);
     defaults.push_back(row.default_text);
@@ -81,12 +81,6 @@ List predictions_list(const Predictions& result, const Model& model, bool probab
   return answer;
 }
 
-void set_vector(ModelOptions& options, const std::string& name, const std::vector<double>& values) {
-  if (auto* glm = std::get_if<GlmOptions>(&options); glm != nullptr && name == "offset") glm->offsets = values;
-  if (auto* knn = std::get_if<KnnOptions>(&options); knn != nullptr && name == "feature_weights")
-    knn->distance.weights = values;
-}
-
 }  // namespace
 
 ModelOptions model_options(const std::string& kind, const Rcpp::CharacterMatrix& settings) {
@@ -94,9 +88,9 @@ ModelOptions model_options(const std::string& kind, const Rcpp::CharacterMatrix&
   auto rows = settings_of(settings);
   // LIBLINEAR's L1 penalty is one of its numbered types and not in the parameter table.
   const auto is_l1 = [](const Setting& setting) { return setting.option == "penalty" && setting.text == "l1"; };
-  if (auto* linear = std::get_if<LinearOptions>(&options); linear != nullptr && std::erase_if(rows, is_l1) > 0)
+  if (auto* linear = options.get_if<LinearOptions>(); linear != nullptr && std::erase_if(rows, is_l1) > 0)
     linear->penalty = LinearPenalty::l1;
-  std::visit([&](auto& one) { set_options(one, rows); }, options);
+  for (const auto& row : rows) name_argument(row, [&] { set_parameter(options, row.option, row.text); });
   return options;
 }
 
@@ -109,13 +103,13 @@ List describe_model(const Rcpp::XPtr<Model>& pointer, bool with_text) {
     result["intercepts"] = found->intercepts;
     result["weight_names"] = found->feature_names;
   }
-  if (const auto* linear = model.linear()) {
+  if (const auto* linear = model.get_if<LinearModel>()) {
     if (linear->glm) result["glm"] = glm_list(*linear);
     std::vector<int> iterations;
     for (const auto& fit : linear->fits) iterations.push_back(fit.iterations);
     result["iterations"] = iterations;
   }
-  if (const auto* svm = model.svm()) result["svm"] = svm_list(*svm);
+  if (const auto* svm = model.get_if<SvmModel>()) result["svm"] = svm_list(*svm);
   if (with_text) result["text"] = model.text();
   result["pointer"] = pointer;
   return result;
@@ -135,7 +129,7 @@ Rcpp::List core_fit(const Rcpp::List& control, SEXP x, const Rcpp::List& about, 
   if (vectors.size() > 0) {
     const Rcpp::CharacterVector names = vectors.names();
     for (int i = 0; i < vectors.size(); ++i)
-      set_vector(options, Rcpp::as<std::string>(names[i]), Rcpp::as<std::vector<double>>(vectors[i]));
+      sheaf::set_parameter(options, Rcpp::as<std::string>(names[i]), Rcpp::as<std::vector<double>>(vectors[i]));
   }
   sheaf::PipelineOptions steps;
   set_options(steps, settings_of(pipeline));
@@ -199,15 +193,14 @@ Rcpp::List core_predict(const Rcpp::List& control, SEXP pointer, SEXP x, const R
 
 // [[Rcpp::export(rng = false)]]
 Rcpp::DataFrame core_parameters(const std::string& kind) {
-  if (kind == "search") return rows_of_table<sheaf::SearchOptions>();
-  if (kind == "pipeline") return rows_of_table<sheaf::PipelineOptions>();
-  if (kind == "select") return rows_of_table<sheaf::SelectionOptions>();
-  if (kind == "binning") return rows_of_table<sheaf::BinningOptions>();
-  if (kind == "neighbors") return rows_of_table<sheaf::NeighborOptions>();
-  if (kind == "distance") return rows_of_table<sheaf::DistanceOptions>();
-  if (kind == "percolator") return rows_of_table<sheaf::RescoreOptions>();
-  const auto options = sheaf::find_model_kind(kind).options;
-  return std::visit([](const auto& one) { return rows_of_table<std::decay_t<decltype(one)>>(); }, options);
+  if (kind == "search") return table_of(sheaf::parameters<sheaf::SearchOptions>());
+  if (kind == "pipeline") return table_of(sheaf::parameters<sheaf::PipelineOptions>());
+  if (kind == "select") return table_of(sheaf::parameters<sheaf::SelectionOptions>());
+  if (kind == "binning") return table_of(sheaf::parameters<sheaf::BinningOptions>());
+  if (kind == "neighbors") return table_of(sheaf::parameters<sheaf::NeighborOptions>());
+  if (kind == "distance") return table_of(sheaf::parameters<sheaf::DistanceOptions>());
+  if (kind == "percolator") return table_of(sheaf::parameters<sheaf::RescoreOptions>());
+  return table_of(sheaf::parameters_of(sheaf::find_model_kind(kind).options));
 }
 
 // [[Rcpp::export(rng = false)]]

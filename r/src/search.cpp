@@ -1,6 +1,4 @@
 // Searches of any family, nested ones and studies of stability.
-#include <type_traits>
-
 #include "core.hpp"
 
 namespace sheaf::r {
@@ -9,24 +7,10 @@ namespace {
 using Rcpp::_;
 using Rcpp::List;
 
-/// The search of the family that has such options.
-template <class Options, class... Searches>
-void set_family(const Options& options, std::variant<Searches...>& family) {
-  const auto try_one = [&]<class Search>(std::type_identity<Search>) {
-    if constexpr (std::is_same_v<decltype(Search::options), Options>) {
-      Search search;
-      search.options = options;
-      family = std::move(search);
-    }
-  };
-  (try_one(std::type_identity<Searches>()), ...);
-}
-
-FamilySearch family_of(const ModelOptions& options, const Settings& space) {
-  FamilySearch family;
-  std::visit([&](const auto& one) { set_family(one, family); }, options);
-  std::visit([&](auto& one) { set_options(one, space); }, family);
-  return family;
+SearchSpace space_of(const ModelOptions& options, const Settings& settings) {
+  SearchSpace space(options);
+  for (const auto& row : settings) name_argument(row, [&] { set_parameter(space, row.option, row.text); });
+  return space;
 }
 
 /// A column for each axis. Values of names are the names themselves.
@@ -164,7 +148,7 @@ Rcpp::List core_search(const Rcpp::List& control, SEXP x, const Rcpp::List& abou
                        const std::vector<int>& folds, const Rcpp::RObject& weights, bool refit, bool study) {
   const auto surroundings = surroundings_of(control);
   const auto rows = rows_of(x, about);
-  const auto family = family_of(model_options(kind, settings), settings_of(space));
+  const auto tried = space_of(model_options(kind, settings), settings_of(space));
   sheaf::SearchOptions options;
   set_options(options, settings_of(search_settings));
   set_options(options.pipeline, settings_of(pipeline));
@@ -179,7 +163,7 @@ Rcpp::List core_search(const Rcpp::List& control, SEXP x, const Rcpp::List& abou
   sheaf::SearchResult result;
   run(surroundings, [&](const sheaf::Context& context) {
     const auto dataset = make(surroundings, context, rows);
-    std::visit([&](const auto& one) { result = sheaf::search(context, one, family, options); }, dataset);
+    std::visit([&](const auto& one) { result = sheaf::search(context, one, tried, options); }, dataset);
   });
   return result_list(Rcpp::XPtr<sheaf::SearchResult>(new sheaf::SearchResult(std::move(result))));
 }
@@ -209,11 +193,7 @@ Rcpp::DataFrame core_metrics() {
 // [[Rcpp::export(rng = false)]]
 std::vector<std::string> core_axes(const std::string& kind) {
   std::vector<std::string> names;
-  const auto family = family_of(sheaf::find_model_kind(kind).options, {});
-  std::visit(
-      [&](const auto& one) {
-        for (const auto& row : sheaf::parameters<std::decay_t<decltype(one)>>()) names.push_back(row.name);
-      },
-      family);
+  for (const auto& row : sheaf::parameters_of(sheaf::find_model_kind(kind).options))
+    if (row.list || row.use == sheaf::ParameterUse::search) names.push_back(row.name);
   return names;
 }

@@ -28,15 +28,19 @@ inline nlohmann::ordered_json value_json(ParameterType type, const std::string& 
   return values;
 }
 
+/// The name of a row with _ for -.
+inline std::string json_name(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
 /// Under the names of the rows with _ for -; without those in `but`.
 template <class Options>
 nlohmann::ordered_json parameters_json(const Options& options, std::initializer_list<std::string_view> but = {}) {
   auto json = nlohmann::ordered_json::object();
   for (const auto& row : parameters<Options>()) {
     if (std::find(but.begin(), but.end(), row.name) != but.end()) continue;
-    auto name = row.name;
-    std::replace(name.begin(), name.end(), '-', '_');
-    json[name] = value_json(row.type, row.get(options));
+    json[json_name(row.name)] = value_json(row.type, row.get(options));
   }
   return json;
 }

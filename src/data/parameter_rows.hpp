@@ -228,6 +228,64 @@ Parameter<Options> open_choice_row(std::string name, std::optional<Value> Option
   return row;
 }
 
+/// The same row, of which a search tries several numbers that `numbers` reads. `what`: "costs C".
+template <class Options>
+Parameter<Options> searched(Parameter<Options> row, std::string_view what, std::string automatic,
+                            std::function<std::vector<double>(std::string_view)> numbers, std::string value = "LIST") {
+  row.list = ParameterList{std::move(value), std::string(what), std::move(automatic), std::move(numbers)};
+  return row;
+}
+/// The same of several names.
+template <class Options>
+Parameter<Options> searched(Parameter<Options> row, std::string_view what, std::string automatic = {}) {
+  row.list = ParameterList{"NAMES", std::string(what), std::move(automatic)};
+  return row;
+}
+/// Numbers above 0 as a list or as a range.
+template <class Options>
+Parameter<Options> searched_range(Parameter<Options> row, std::string_view what, std::string automatic) {
+  const auto name = row.name;
+  return searched(
+      std::move(row),
+      fmt::format("{} to try: numbers A,B,C, or LOW:HIGH:COUNT in equal steps of the logarithm", what),
+      std::move(automatic), [name](std::string_view text) { return parse_numbers(text, name); },
+      "LIST|RANGE");
+}
+/// Reads numbers within limits, separated by commas.
+template <class Number>
+std::function<std::vector<double>(std::string_view)> list_reader(std::string name, Limits<Number> limits) {
+  return [name = std::move(name), limits](std::string_view text) {
+    std::vector<double> list;
+    for (const auto part : split_text(text, ','))
+      list.push_back(static_cast<double>(parse_number<Number>(name, part, limits)));
+    return list;
+  };
+}
+
+template <class Options>
+Parameter<Options> used_in(ParameterUse use, Parameter<Options> row) {
+  row.use = use;
+  return row;
+}
+template <class Options>
+Parameter<Options> only_for(std::vector<std::string> kinds, Parameter<Options> row) {
+  row.kinds = std::move(kinds);
+  return row;
+}
+
+/// A number for each row, else for each feature.
+template <class Options>
+Parameter<Options> vector_row(std::string name, std::string help, ParameterVector<Options> vector) {
+  Parameter<Options> row{std::move(name), "FILE", std::move(help), {}, {}, {}};
+  row.set = [name = row.name, per_row = vector.per_row](Options&, std::string_view) {
+    fail_usage("{} takes a number for each {}", name, per_row ? "row" : "feature");
+  };
+  row.get = [](const Options&) { return std::string(); };
+  row.type = ParameterType::numbers;
+  row.vector = std::move(vector);
+  return row;
+}
+
 /// NAME=WEIGHT or balanced, into the members class_weights and balanced.
 template <class Options>
 Parameter<Options> class_weight_row(std::string help) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <sheaf/linear.hpp>
 #include <sheaf/model.hpp>
 
 #include "core/fail.hpp"
@@ -113,14 +114,14 @@ class Explainer {
 
 template <class T>
 std::vector<Explanation> Model::explain(const Context& context, const Dataset<T>& dataset, std::size_t most) const {
-  if (linear() == nullptr)
+  if (get_if<LinearModel>() == nullptr)
     fail_usage(
         "a model of the family {} has no weight for each feature, so that its predictions are no sum over features; "
         "permutation importance (sheaf search --permutation-importance) is for models of every kind",
         family());
   std::vector<std::string> warnings;
   const auto aligned = align_features(context, inputs(), dataset, warnings);
-  const Explainer explain_row(*linear(), pipeline_, most);
+  const Explainer explain_row(*get_if<LinearModel>(), pipeline_, most);
   const auto each = explain_row.each();
   std::vector<Explanation> result(static_cast<std::size_t>(dataset.rows() * each));
   for (std::int64_t first = 0; first < dataset.rows(); first += rows_at_once) {
@@ -140,12 +141,12 @@ std::vector<Explanation> Model::explain(const Context& context, const Dataset<T>
 template <class T>
 std::vector<std::vector<DecidingRow>> Model::deciding_rows(const Context& context, const Dataset<T>& dataset,
                                                            std::int64_t most) const {
-  if (neighbors() == nullptr)
+  if (get_if<KnnModel>() == nullptr)
     fail_usage("a model of the family {} keeps no rows that decide by themselves; models of neighbours do", family());
   std::vector<std::string> warnings;
   const auto aligned = align_features(context, inputs(), dataset, warnings);
   const auto prepared = apply_pipeline(context, pipeline_, aligned);
-  return sheaf::deciding_rows(context.for_work(prediction_work(prepared, *this)), *neighbors(), prepared, most);
+  return sheaf::deciding_rows(context.for_work(prediction_work(prepared, *this)), *get_if<KnnModel>(), prepared, most);
 }
 
 FeatureWeightsEffect compare_without_weights(const std::vector<std::vector<DecidingRow>>& lists,
@@ -164,8 +165,8 @@ FeatureWeightsEffect compare_without_weights(const std::vector<std::vector<Decid
 }
 
 std::optional<Model> Model::without_feature_weights(const Context& context) const {
-  if (neighbors() == nullptr || !neighbors()->has_feature_weights()) return std::nullopt;
-  Model plain(sheaf::without_feature_weights(context, *neighbors()));
+  if (get_if<KnnModel>() == nullptr || !get_if<KnnModel>()->has_feature_weights()) return std::nullopt;
+  Model plain(sheaf::without_feature_weights(context, *get_if<KnnModel>()));
   plain.pipeline_ = pipeline_;
   plain.calibration_ = calibration_;
   plain.threshold_ = threshold_;

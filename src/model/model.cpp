@@ -3,10 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include <fmt/ranges.h>
-
-#include <sheaf/elastic_net.hpp>
-#include <sheaf/glm.hpp>
 #include <sheaf/io.hpp>
 
 #include "core/fail.hpp"
@@ -15,29 +11,22 @@
 #include "data/labels.hpp"
 #include "data/read/text_source.hpp"
 #include "data/text/model_file.hpp"
-#include "kernel/model/file_text.hpp"
-#include "linear/model/formats.hpp"
+#include "family/family.hpp"
 #include "model/calibration_file.hpp"
 #include "model/threshold_file.hpp"
-#include "neighbors/model/file.hpp"
 #include "pipeline/file.hpp"
 
 namespace sheaf {
 namespace {
 
-[[noreturn]] void fail_format(std::string_view program, std::string_view family) {
-  fail_usage("{}'s model files hold no {} model; take Sheaf's own format", program, family);
-}
-
 Model read_own(ModelReader& reader) {
-  static const std::vector<std::string> families{"linear", "elastic-net", "glm", "svm", "neighbors"};
-  const auto family = read_model_family(reader, families);
+  std::vector<std::string> known;
+  for (const auto* family : families()) known.emplace_back(family->name());
+  const auto family = read_model_family(reader, known);
   auto [pipeline, features] = pipeline::read_pipeline(reader);
   auto calibration = read_calibration(reader);
   const auto threshold = read_threshold(reader);
-  auto model = family == "svm"         ? Model(kernel::read_sheaf_svm(reader))
-               : family == "neighbors" ? Model(neighbors::read_sheaf_knn(reader))
-                                       : Model(linear::read_sheaf_model(reader, family));
+  Model model(find_family(family)->read(reader));
   if (!reader.at_end()) reader.fail_expected("the end of the file");
   if (calibration) {
     const auto classes = model.class_names().size();
@@ -54,72 +43,6 @@ Model read_own(ModelReader& reader) {
         fmt::format("{} features come out of the pipeline, and the model has {}", features, model.features()));
   model.set_pipeline(std::move(pipeline));
   return model;
-}
-
-/// The lines of Sheaf's own file behind the pipeline.
-std::string own_text(const LinearModel& model) { return linear::format_sheaf_model(model); }
-std::string own_text(const SvmModel& model) { return kernel::format_sheaf_svm(model); }
-std::string own_text(const KnnModel& model) { return neighbors::format_sheaf_knn(model); }
-
-std::string text_for(const LinearModel& model, const Predictions& predictions, std::size_t row) {
-  if (!model.is_regression()) return model.class_names[static_cast<std::size_t>(predictions.classes[row])];
-  const auto columns = static_cast<std::size_t>(predictions.columns);
-  return fmt::format("{}", fmt::join(std::span(predictions.decisions).subspan(row * columns, columns), ","));
-}
-std::string text_for(const SvmModel& model, const Predictions& predictions, std::size_t row) {
-  if (is_regression(model.kind)) return fmt::format("{}", predictions.decisions[row]);
-  return prediction_text(model, predictions, row);
-}
-std::string text_for(const KnnModel& model, const Predictions& predictions, std::size_t row) {
-  if (model.is_regression()) return fmt::format("{}", predictions.decisions[row]);
-  return model.class_names[static_cast<std::size_t>(predictions.classes[row])];
-}
-
-template <class T>
-Predictions predictions_of(const Context& context, const LinearModel& model, const Dataset<T>& dataset, bool wanted,
-                           std::span<const double> offsets) {
-  return predict_linear(context, model, dataset, wanted, offsets);
-}
-void refuse_offsets(std::span<const double> offsets) {
-  if (!offsets.empty()) fail_usage("offsets are for generalised linear models and elastic nets of counts and classes");
-}
-template <class T>
-Predictions predictions_of(const Context& context, const SvmModel& model, const Dataset<T>& dataset, bool wanted,
-                           std::span<const double> offsets) {
-  refuse_offsets(offsets);
-  return predict_svm(context, model, dataset, wanted);
-}
-template <class T>
-Predictions predictions_of(const Context& context, const KnnModel& model, const Dataset<T>& dataset, bool wanted,
-                           std::span<const double> offsets) {
-  refuse_offsets(offsets);
-  return predict_knn(context, model, dataset, wanted);
-}
-
-template <class T>
-Model train(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
-            std::span<const float> row_weights) {
-  return train_linear(context, dataset, options, row_weights);
-}
-template <class T>
-Model train(const Context& context, const Dataset<T>& dataset, const SvmOptions& options,
-            std::span<const float> row_weights) {
-  return train_svm(context, dataset, options, row_weights);
-}
-template <class T>
-Model train(const Context& context, const Dataset<T>& dataset, const NetOptions& options,
-            std::span<const float> row_weights) {
-  return train_net(context, dataset, options, row_weights);
-}
-template <class T>
-Model train(const Context& context, const Dataset<T>& dataset, const KnnOptions& options,
-            std::span<const float> row_weights) {
-  return train_knn(context, dataset, options, row_weights);
-}
-template <class T>
-Model train(const Context& context, const Dataset<T>& dataset, const GlmOptions& options,
-            std::span<const float> row_weights) {
-  return train_glm(context, dataset, options, row_weights);
 }
 
 /// What the steps at the end of a pipeline that scale come to for each feature behind it: x -> (x - shift) * factor.
@@ -159,30 +82,25 @@ void add_unscaled(const FinalScaling& scaling, Coefficients& weights) {
   }
 }
 
-constexpr std::int64_t local_svm_rows = 40;  // of a neighbourhood, unless given
-
-std::string_view family_of(const LinearModel& model) {
-  return model.net ? "elastic-net" : model.glm ? "glm" : "linear";
+/// Options that only a search heeds are not ignored.
+void check_fit_alone(const ModelOptions& options) {
+  const ModelOptions defaults = options.family().kinds().front().options;
+  for (const auto& row : parameters_of(options))
+    if (row.use == ParameterUse::search && row.get(options) != row.get(defaults))
+      fail_usage("{} is for searches, and one model is trained", row.name);
 }
 
 }  // namespace
 
-std::string format_model(const LinearModel& model, ModelFile format) {
-  if (format == ModelFile::libsvm) fail_format("LIBSVM", "linear");
-  if (format == ModelFile::liblinear) return linear::format_liblinear_model(model);
-  return model_file_text(family_of(model), own_text(model));
-}
-std::string format_model(const SvmModel& model, ModelFile format) {
-  if (format == ModelFile::liblinear) fail_format("LIBLINEAR", "SVM");
-  if (format == ModelFile::libsvm) return kernel::format_libsvm_model(model);
-  return model_file_text("svm", own_text(model));
-}
-std::string format_model(const KnnModel& model, ModelFile format) {
-  if (format != ModelFile::sheaf)
-    fail_format(format == ModelFile::libsvm ? "LIBSVM" : "LIBLINEAR", "nearest-neighbour");
-  return model_file_text("neighbors", own_text(model));
+std::string format_model(const TrainedModel& model, ModelFile format) {
+  if (format == ModelFile::sheaf) return model_file_text(model.family(), model.lines());
+  if (model.peer_format() != format)
+    fail_usage("{}'s model files hold no model of the family {}; take Sheaf's own format", program_of(format),
+               model.family());
+  return model.peer_text();
 }
 
+Model::Model() : trained_(model_kinds().front().options.family().empty_model()) {}
 Model Model::parse(std::string_view text, const std::string& name) {
   if (text.starts_with(model_file_magic)) {
     ModelReader reader(name, without_checksum(text, name));
@@ -191,8 +109,8 @@ Model Model::parse(std::string_view text, const std::string& name) {
   ModelReader reader(name, text);
   if (text.starts_with("sheaf-")) return read_own(reader);  // which says what it is
   reader.skip_space();
-  if (reader.peek() == "solver_type") return linear::read_liblinear_model(reader);
-  if (reader.peek() == "svm_type") return kernel::read_libsvm_model(reader);
+  for (const auto* family : families())
+    if (!family->peer_word().empty() && reader.peek() == family->peer_word()) return Model(family->read_peer(reader));
   reader.fail_here(fmt::format(
       "this is no model: it begins neither with {} nor, as LIBLINEAR's and LIBSVM's do, with solver_type or "
       "svm_type",
@@ -207,27 +125,22 @@ Model Model::load(const std::string& path) {
 std::string Model::text(ModelFile format) const {
   if (format == ModelFile::sheaf)
     return model_file_text(family(), pipeline::pipeline_text(pipeline_) + calibration_text(calibration_) +
-                                         threshold_text(threshold_) +
-                                         std::visit([](const auto& model) { return own_text(model); }, any_));
-  const auto* program = format == ModelFile::liblinear ? "LIBLINEAR" : "LIBSVM";
+                                         threshold_text(threshold_) + trained_->lines());
+  const auto program = program_of(format);
   if (!pipeline_.empty())
     fail_usage("{}'s model files hold no steps before the model, and this one has {}; take Sheaf's own format", program,
                pipeline_.steps.size());
   if (threshold_)
     fail_usage("{}'s model files hold no threshold, and this model has one; take Sheaf's own format", program);
-  return std::visit([&](const auto& model) { return format_model(model, format); }, any_);
+  return format_model(*trained_, format);
 }
 
 /// What datasets must have: what the pipeline reads or, without one, what the model was trained on.
 Pipeline Model::inputs() const {
   auto result = pipeline_;
   if (!pipeline_.empty()) return result;
-  std::visit(
-      [&](const auto& model) {
-        result.features = model.features;
-        result.feature_names = model.feature_names;
-      },
-      any_);
+  result.features = trained_->features();
+  result.feature_names = trained_->feature_names();
   return result;
 }
 
@@ -259,58 +172,27 @@ std::vector<std::string> Model::unknown_classes(const Target& target) const {
 void Model::save(const std::string& path, ModelFile format) const { write_text_file(path, text(format)); }
 
 std::optional<std::string> Model::peer_text() const {
-  if (neighbors() != nullptr) return std::nullopt;
+  const auto format = trained_->peer_format();
+  if (!format) return std::nullopt;
   try {
-    return text(svm() != nullptr ? ModelFile::libsvm : ModelFile::liblinear);
+    return text(*format);
   } catch (const Error&) {  // classes that are no integers, or one against the rest
     return std::nullopt;
   }
 }
 
-std::string_view Model::family() const {
-  if (svm() != nullptr) return "svm";
-  if (neighbors() != nullptr) return "neighbors";
-  return family_of(*linear());
-}
-
-std::int64_t Model::features() const {
-  return std::visit([](const auto& model) { return model.features; }, any_);
-}
-
-const std::vector<std::string>& Model::class_names() const {
-  return std::visit([](const auto& model) -> const std::vector<std::string>& { return model.class_names; }, any_);
-}
-
-std::vector<std::string> Model::target_names() const {
-  return linear() != nullptr ? linear()->target_names : std::vector<std::string>();
-}
-
-bool Model::is_regression() const {
-  if (neighbors() != nullptr) return neighbors()->is_regression();
-  return svm() != nullptr ? sheaf::is_regression(svm()->kind) : linear()->is_regression();
-}
-
-bool Model::has_probabilities() const {
-  if (calibration_) return true;
-  return std::visit([](const auto& model) { return model.has_probabilities(); }, any_);
-}
-
-std::vector<std::string> Model::warnings() const {
-  return std::visit([](const auto& model) { return warnings_of(model); }, any_);
-}
+std::string_view Model::family() const { return trained_->family(); }
+std::int64_t Model::features() const { return trained_->features(); }
+const std::vector<std::string>& Model::class_names() const { return trained_->class_names(); }
+std::vector<std::string> Model::target_names() const { return trained_->target_names(); }
+bool Model::is_regression() const { return trained_->is_regression(); }
+bool Model::has_probabilities() const { return calibration_ || trained_->has_probabilities(); }
+std::vector<std::string> Model::warnings() const { return trained_->warnings(); }
 
 std::optional<Coefficients> Model::coefficients() const {
-  const auto* model = linear();
-  if (model == nullptr) return std::nullopt;
-  Coefficients result;
-  const auto columns = static_cast<std::size_t>(model->columns);
-  const auto weights = static_cast<std::size_t>(model->features) * columns;
-  for (std::int64_t j = 0; j < model->features; ++j) result.feature_names.push_back(model->feature_name(j));
-  for (std::size_t c = 0; c < columns; ++c) result.columns.push_back(model->column_name(static_cast<std::int32_t>(c)));
-  result.values.assign(model->weights.begin(), model->weights.begin() + static_cast<std::ptrdiff_t>(weights));
-  for (std::size_t c = 0; c < columns; ++c)
-    result.intercepts.push_back(model->bias > 0 ? model->bias * model->weights[weights + c] : 0.0);
-  if (const auto scaling = final_scaling(pipeline_, model->features)) add_unscaled(*scaling, result);
+  auto result = trained_->coefficients();
+  if (!result) return result;
+  if (const auto scaling = final_scaling(pipeline_, features())) add_unscaled(*scaling, *result);
   return result;
 }
 
@@ -326,15 +208,13 @@ std::vector<double> Model::class_decisions(const Predictions& predictions) const
 template <class T>
 Predictions Model::predict(const Context& context, const Dataset<T>& dataset, bool probabilities,
                            std::span<const double> offsets) const {
-  if (svm() != nullptr && svm()->kernel.type == KernelType::precomputed)  // columns are rows of the training
-    return predictions_of(context, *svm(), dataset, probabilities, offsets);
+  if (trained_->has_precomputed_columns()) return trained_->predict(context, dataset, probabilities, offsets);
   std::vector<std::string> warnings;
   const auto aligned = align_features(context, inputs(), dataset, warnings);  // whose memory the next one may borrow
   const auto prepared = apply_pipeline(context, pipeline_, aligned);
   const auto chosen = context.for_work(prediction_work(prepared, *this));
   const bool own = probabilities && !calibration_;
-  auto result =
-      std::visit([&](const auto& model) { return predictions_of(chosen, model, prepared, own, offsets); }, any_);
+  auto result = trained_->predict(chosen, prepared, own, offsets);
   if (probabilities && calibration_) result.probabilities = calibration_->probabilities(class_decisions(result));
   if (threshold_) {
     const auto values = class_decisions(result);
@@ -348,61 +228,11 @@ Predictions Model::predict(const Context& context, const Dataset<T>& dataset, bo
 }
 
 std::optional<Score> Model::score(const Predictions& predictions, const Target& target) const {
-  return std::visit([&](const auto& model) { return score_of(model, predictions, target); }, any_);
+  return trained_->score(predictions, target);
 }
 
 std::string Model::prediction_text(const Predictions& predictions, std::size_t row) const {
-  return std::visit([&](const auto& model) { return text_for(model, predictions, row); }, any_);
-}
-
-const std::vector<ModelKind>& model_kinds() {
-  static const std::vector<ModelKind> kinds = [] {
-    std::vector<ModelKind> rows;
-    const auto add = [&](std::string_view name, std::string_view family, std::string_view about, auto options) {
-      auto& row = rows.emplace_back();
-      row.name = name;
-      row.family = family;
-      row.about = about;
-      row.options.template emplace<decltype(options)>(std::move(options));
-    };
-    add("linear", "linear", "linear model with an L2 penalty", LinearOptions{});
-    add("svm", "svm", "support vector machine with a kernel", SvmOptions{});
-    for (const auto& kind : net_kinds()) {
-      NetOptions options;
-      options.loss = kind.loss;
-      if (kind.l1_ratio) options.l1_ratio = *kind.l1_ratio;
-      add(kind.name, "elastic-net", kind.about, options);
-    }
-    add("glm", "glm", "generalised linear model with an L2 penalty or none, with standard errors", GlmOptions{});
-    GlmOptions multinomial;
-    multinomial.family = GlmFamily::multinomial;
-    add("multinomial", "glm", "logistic regression of all classes in one model", multinomial);
-    KnnOptions neighbors;
-    add("knn", "neighbors", "the votes of the k nearest rows", neighbors);
-    neighbors.rule = LocalRule::convex_hull;
-    add("cknn", "neighbors", "the nearest convex hull of each class's k nearest rows", neighbors);
-    neighbors.rule = LocalRule::hyperplane;
-    add("hknn", "neighbors", "the nearest hyperplane of each class's k nearest rows", neighbors);
-    neighbors.weighting = FeatureWeighting::class_ratio;
-    add("alh", "neighbors", "adaptive local hyperplanes: the same with weights of features", neighbors);
-    neighbors.weighting = FeatureWeighting::none;
-    neighbors.k = local_svm_rows;
-    neighbors.rule = LocalRule::local_svm;
-    add("local-svm", "neighbors", "an SVM trained on the k nearest rows, for each prediction", neighbors);
-    neighbors.rule = LocalRule::falk_svm;
-    add("falk-svm", "neighbors", "local SVMs around rows that cover the others, shared by predictions", neighbors);
-    return rows;
-  }();
-  return kinds;
-}
-
-const ModelKind& find_model_kind(std::string_view name) {
-  std::vector<std::string> known;
-  for (const auto& kind : model_kinds()) {
-    if (kind.name == name) return kind;
-    known.emplace_back(kind.name);
-  }
-  fail_unknown("model", name, known);
+  return trained_->prediction_text(predictions, row);
 }
 
 template <class T>
@@ -416,13 +246,13 @@ Model fit(const Context& context, const Dataset<T>& dataset, const ModelOptions&
     prepared = apply_pipeline(context, learnt, dataset);
   }
   const auto& rows = steps ? prepared : dataset;
+  const auto& family = options.family();
+  check_fit_alone(options);
   const auto chosen = context.for_work(training_work(rows, options));
-  // Weights, gradient, direction and the like; of SVMs the rows that are compared with others at once.
-  const std::int64_t numbers = std::holds_alternative<KnnOptions>(options)   ? 0
-                               : std::holds_alternative<SvmOptions>(options) ? 8
-                                                                             : 6;
-  check_feature_memory(context, rows, numbers * std::int64_t{sizeof(double)}, "the numbers that training keeps");
-  auto model = std::visit([&](const auto& one) { return train(chosen, rows, one, row_weights); }, options);
+  check_feature_memory(context, rows, family.numbers_per_feature() * std::int64_t{sizeof(double)},
+                       "the numbers that training keeps");
+  const auto decided = family.with_defaults(options, summary_of(rows, row_weights));
+  Model model(family.train(chosen, rows, decided, row_weights));
   describe_training(context, dataset, learnt);
   model.set_pipeline(std::move(learnt));
   return model;

@@ -1,4 +1,5 @@
 // All scores of a model's predictions.
+#include <sheaf/elastic_net.hpp>
 #include <sheaf/model.hpp>
 
 #include "data/labels.hpp"
@@ -25,7 +26,7 @@ struct KnownRows {
 KnownRows known_rows(const Model& model, const Target& target) {
   KnownRows known;
   if (model.is_regression()) {
-    const bool survival = model.linear() != nullptr && model.linear()->is_survival();
+    const bool survival = model.get_if<LinearModel>() != nullptr && model.get_if<LinearModel>()->is_survival();
     const auto targets = std::max<std::size_t>(model.target_names().size(), 1);
     if (survival != target.survival() || static_cast<std::size_t>(target.targets()) != targets) return known;
     known.events = target.events;
@@ -56,11 +57,11 @@ std::optional<Scores> Model::scores(const Context& context, const Predictions& p
   const std::int32_t columns = classes > 2 ? classes : targets;
   const auto values = class_decisions(predictions);
   const bool ranked = std::ssize(values) == predictions.rows * columns;  // an SVM of many pairs has one for each pair
-  const bool probabilities = linear() != nullptr && has_probabilities();
+  const bool probabilities = get_if<LinearModel>() != nullptr && has_probabilities();
   const auto cpu = context.with({.device = Device::cpu()});
-  const bool of_quantile = linear() != nullptr && linear()->net && net_loss(*linear()) == Loss::quantile;
+  const bool of_quantile = get_if<LinearModel>() != nullptr && get_if<LinearModel>()->net && net_loss(*get_if<LinearModel>()) == Loss::quantile;
   const score::Truth truth{classes,      positive(),   known.classes,
-                           known.values, known.events, of_quantile ? linear()->net->parameter : 0.5,
+                           known.values, known.events, of_quantile ? get_if<LinearModel>()->net->parameter : 0.5,
                            targets};
   score::Scorer<double> scorer(cpu, truth, probabilities && ranked, ranked ? std::vector<Metric>() : class_metrics());
   score::TestRows all;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <sheaf/glm.hpp>
 #include <sheaf/report.hpp>
 
 #include "core/fail.hpp"

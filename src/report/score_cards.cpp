@@ -25,10 +25,6 @@ std::string spread_text(const ScoreSummary& summary) {
 
 bool is_study(const SearchResult& r) { return !r.options.full; }
 
-const char* size_title(const SearchResult& r) {
-  return std::holds_alternative<SvmSearch>(r.family) ? "support vectors" : "weights that are not 0";
-}
-
 namespace {
 
 std::vector<std::size_t> varying_axes(const SearchResult& r) {
@@ -112,9 +108,9 @@ Surface score_surface(const SearchResult& r) {
 
 Surface size_surface(const SearchResult& r) {
   Surface result;
-  result.title = fmt::format("How many {}", size_title(r));
-  result.about = "The stronger the colour, the more. An SVM whose support vectors are all rows overfits.";
-  if (!std::holds_alternative<SvmSearch>(r.family)) result.about = "The stronger the colour, the more.";
+  result.title = fmt::format("How many {}", r.size_words.words);
+  result.about = "The stronger the colour, the more.";
+  if (!r.size_words.advice.empty()) result.about += " " + r.size_words.advice;
   result.values.assign(r.points.size(), std::nan(""));
   result.tips.resize(r.points.size());
   for (std::size_t p = 0; p < r.level.points.size(); ++p) {

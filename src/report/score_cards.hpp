@@ -11,8 +11,6 @@ std::string spread_text(const ScoreSummary& summary);
 
 /// Whether it is one of features chosen again and again, without a search over all rows.
 bool is_study(const SearchResult& result);
-/// What the size of a model counts.
-const char* size_title(const SearchResult& result);
 
 /// A curve, curves for each choice among names, or surfaces.
 std::string score_cards(const SearchResult& result);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <sheaf/report.hpp>
+#include <sheaf/svm.hpp>
 #include <sheaf/version.hpp>
 
 #include "core/text.hpp"
@@ -51,8 +52,8 @@ std::string header_tiles(const SearchResult& r) {
   if (is_study(r) && r.outer.size() > 1 && !r.stability.empty())
     list.push_back({fmt::format("{:.3f}", r.overall.value),
                     fmt::format("stability ({:.3f} to {:.3f})", r.overall.low, r.overall.high)});
-  if (r.model && r.model->svm() != nullptr)
-    list.push_back({grouped(r.model->svm()->support_vectors()), "support vectors, trained on all rows"});
+  if (r.model && r.model->get_if<SvmModel>() != nullptr)
+    list.push_back({grouped(r.model->get_if<SvmModel>()->support_vectors()), "support vectors, trained on all rows"});
   std::int64_t models = std::ssize(r.level.models);
   for (const auto& fold : r.outer) models += std::ssize(fold.level.models) + 1;
   list.push_back({grouped(models), "models compared"});
@@ -221,9 +222,9 @@ std::string importance_card(const SearchResult& r) {
 }
 
 std::string weights_cards(const SearchResult& r) {
-  if (!r.model || r.model->linear() == nullptr) return {};
+  if (!r.model || r.model->get_if<LinearModel>() == nullptr) return {};
   std::string cards;
-  const auto& model = *r.model->linear();
+  const auto& model = *r.model->get_if<LinearModel>();
   for (std::int32_t c = 0; c < std::min(model.columns, static_cast<std::int32_t>(most_columns)); ++c) {
     const auto of = model.column_name(c);
     const auto name = !model.is_regression() ? "class " + of : of.empty() ? "larger values" : "larger values of " + of;
@@ -252,7 +253,7 @@ std::string feature_weights_cards(const SearchResult& r) {
       "What the feature weights change",
       fmt::format("The chosen point beside the same one without weights, on {} held-out rows.", grouped(effect.rows)),
       table(rows, "lrr"));
-  const auto& model = *r.model->neighbors();
+  const auto& model = *r.model->get_if<KnnModel>();
   const auto& weights = model.distance.weights;
   std::vector<std::size_t> order(weights.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -289,7 +290,7 @@ std::string table_card(const SearchResult& r) {
   std::vector<std::vector<std::string>> rows{{""}};
   append(rows[0], titles_of(r));
   for (const auto metric : r.metrics) rows[0].emplace_back(info(metric).title);
-  if (sizes) rows[0].emplace_back(size_title(r));
+  if (sizes) rows[0].emplace_back(r.size_words.words);
   const std::string alignment = "l" + std::string(rows[0].size() - 1, 'r');
   for (std::size_t p = 0; p < r.level.points.size(); ++p) {
     const auto& chosen = r.level.chosen;
@@ -308,7 +309,7 @@ std::string outer_card(const SearchResult& r) {
   const bool sizes = r.outer.front().scores.size >= 0;
   std::vector<std::vector<std::string>> rows{{is_study(r) ? "resample" : "outer fold"}};
   append(rows[0], titles_of(r));
-  if (sizes) rows[0].emplace_back(size_title(r));
+  if (sizes) rows[0].emplace_back(r.size_words.words);
   rows[0].emplace_back("inner");
   for (const auto known : r.metrics) rows[0].emplace_back(info(known).title);
   for (std::size_t k = 0; k < r.outer.size(); ++k) {

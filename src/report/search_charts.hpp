@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <sheaf/linear.hpp>
 #include <sheaf/search.hpp>
 
 #include "report/svg.hpp"

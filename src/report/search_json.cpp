@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <sheaf/report.hpp>
+#include <sheaf/svm.hpp>
 
 #include "data/parameter_json.hpp"
 #include "report/csv_text.hpp"
@@ -50,15 +51,11 @@ Json point_json(const SearchResult& r, const Point& point) {
   return json;
 }
 
-const char* size_name(const SearchResult& r) {
-  return std::holds_alternative<SvmSearch>(r.family) ? "support_vectors" : "nonzeros";
-}
-
 Json points_json(const SearchResult& r) {
   Json list = Json::array();
   for (std::size_t p = 0; p < r.level.points.size(); ++p) {
     auto row = point_json(r, r.point(r.level, p));
-    if (const double size = r.size(r.level, p); size >= 0) row[size_name(r)] = size;
+    if (const double size = r.size(r.level, p); size >= 0) row[r.size_words.key] = size;
     for (const auto metric : r.metrics) {
       auto summary = summary_json(r.summary(p, metric));
       summary["by_split"] = Json::array();
@@ -73,7 +70,7 @@ Json points_json(const SearchResult& r) {
 Json chosen_json(const SearchResult& r) {
   auto row = point_json(r, r.chosen());
   row["best"] = point_json(r, r.point(r.level, r.level.chosen.best));
-  if (r.model->svm() != nullptr) row["support_vectors"] = r.model->svm()->support_vectors();
+  if (r.model->get_if<SvmModel>() != nullptr) row["support_vectors"] = r.model->get_if<SvmModel>()->support_vectors();
   for (const auto metric : r.metrics)
     row[std::string(info(metric).name)] = summary_json(r.summary(r.level.chosen.chosen, metric));
   return row;
@@ -229,17 +226,11 @@ Json reliability_json(const SearchResult& r) {
   return list;
 }
 
-const char* family_name(const SearchResult& r) {
-  return std::holds_alternative<LinearSearch>(r.family) ? "linear"
-         : std::holds_alternative<SvmSearch>(r.family)  ? "svm"
-         : std::holds_alternative<KnnSearch>(r.family)  ? "neighbors"
-         : std::holds_alternative<GlmSearch>(r.family)  ? "glm"
-                                                        : "elastic-net";
-}
-
 Json asked_json(const SearchResult& r) {
   auto json = parameters_json(r.options);
-  std::visit([&](const auto& family) { json["training"] = parameters_json(family.options); }, r.family);
+  auto& training = json["training"];
+  for (const auto& row : parameters_of(r.space.options))
+    if (!row.vector) training[json_name(row.name)] = value_json(row.type, row.get(r.space.options));
   return json;
 }
 
@@ -269,7 +260,7 @@ std::string heading_text(const SearchResult& r, std::string_view rest, bool size
   for (const auto& axis : r.axes) text += key(axis.name) + ',';
   text += rest;
   for (const auto metric : r.metrics) text += fmt::format(",{}", info(metric).name);
-  if (sizes) text += fmt::format(",{}", size_name(r));
+  if (sizes) text += fmt::format(",{}", r.size_words.key);
   return text + ",iterations,converged\n";
 }
 
@@ -295,7 +286,7 @@ std::string search_json(const SearchResult& r) {
               {"targets", r.target_names},
               {"positive_class", two ? Json(r.class_names[static_cast<std::size_t>(r.positive)]) : Json()},
               {"positive_decisions_speak_for", two ? Json(r.class_names[0]) : Json()},
-              {"model", family_name(r)},
+              {"model", r.space.options.family_name()},
               {"title", r.title},
               {"split", to_string(*r.options.split)},
               {"splits", r.splits},
@@ -305,7 +296,7 @@ std::string search_json(const SearchResult& r) {
   if (r.model) {
     answer["chosen"] = chosen_json(r);
     answer["points"] = points_json(r);
-    if (r.model->linear() != nullptr) answer["largest_weights"] = largest_json(*r.model->linear());
+    if (r.model->get_if<LinearModel>() != nullptr) answer["largest_weights"] = largest_json(*r.model->get_if<LinearModel>());
   }
   if (r.model && r.model->threshold()) answer["threshold"] = threshold_json(r);
   if (r.held_out && !r.held_out->probabilities.empty()) answer["reliability"] = reliability_json(r);

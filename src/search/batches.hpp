@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "search/family.hpp"
+#include "family/search.hpp"
 
 namespace sheaf::engine {
 

@@ -1,8 +1,11 @@
 // Fills in the options that the caller left open, by the data and the family.
 #include <algorithm>
+#include <cmath>
 
 #include "core/fail.hpp"
-#include "search/family.hpp"
+#include "core/names.hpp"
+#include "family/family.hpp"
+#include "search/make_search.hpp"
 
 namespace sheaf {
 namespace engine {
@@ -82,39 +85,54 @@ void check_row_weights(const std::vector<float>& weights, std::int64_t rows) {
     fail("there are {} row weights for {} rows", weights.size(), rows);
 }
 
+/// Values to try of a parameter are those that it could be set to; ascending, each once. Names keep their order.
+void check_values(const Parameter<ModelOptions>& row, TriedValues& tried) {
+  for (const double number : tried.numbers)
+    if (!(number >= row.low && number <= row.high) ||
+        (row.type == ParameterType::whole_number && number != std::floor(number)))
+      fail_usage("{} is out of range: {} given, {} {} to {} expected", row.name, number,
+                 row.type == ParameterType::whole_number ? "a whole number from" : "a number from", row.low, row.high);
+  std::sort(tried.numbers.begin(), tried.numbers.end());
+  tried.numbers.erase(std::unique(tried.numbers.begin(), tried.numbers.end()), tried.numbers.end());
+  std::vector<std::string> names;
+  for (const auto& name : tried.names) {
+    if (std::find(row.choices.begin(), row.choices.end(), name) == row.choices.end())
+      fail_unknown(row.name, name, row.choices);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  tried.names = std::move(names);
+}
+
+void check_space(SearchSpace& space) {
+  for (auto& [name, tried] : space.tried) {
+    const auto& row = find_parameter(space.options, name);
+    if (!row.list) fail_usage("{} has one value in a search; there is nothing to try", name);
+    check_values(row, tried);
+  }
+}
+
 }  // namespace
 
-bool takes_transforms(const FamilySearch& search) {
-  if (const auto* net = std::get_if<NetSearch>(&search)) return net->options.intercept && !net->options.standardise;
-  const auto* linear = std::get_if<LinearSearch>(&search);
-  if (linear == nullptr || linear->options.method == LinearMethod::dual) return false;
-  return linear_solver(*linear->options.loss).method == LinearMethod::newton;
-}
-
 template <class T>
-std::unique_ptr<Family> make_family(const Context& context, const Dataset<T>& dataset, const FamilySearch& search,
-                                    const SearchOptions& options, const ColumnTransforms* seen) {
-  if (needs_pipeline(dataset, options.pipeline)) return make_pipeline_family(context, dataset, search, options);
-  if (const auto* linear = std::get_if<LinearSearch>(&search))
-    return make_linear_family(context, dataset, *linear, options, seen);
-  if (const auto* svm = std::get_if<SvmSearch>(&search)) return make_svm_family(context, dataset, *svm, options);
-  if (const auto* knn = std::get_if<KnnSearch>(&search)) return make_knn_family(context, dataset, *knn, options);
-  if (const auto* glm = std::get_if<GlmSearch>(&search)) return make_glm_family(context, dataset, *glm, options);
-  return make_net_family(context, dataset, std::get<NetSearch>(search), options, seen);
+std::unique_ptr<FamilySearch> make_search(const Context& context, const Dataset<T>& dataset, const SearchSpace& space,
+                                          const SearchOptions& options, const ColumnTransforms* seen) {
+  if (needs_pipeline(dataset, options.pipeline)) return make_pipeline_search(context, dataset, space, options);
+  return space.options.family().search(context, dataset, space,
+                                       {options.row_weights, options.keep_decisions, options.folds, seen});
 }
 
-template std::unique_ptr<Family> make_family(const Context&, const Dataset<float>&, const FamilySearch&,
-                                             const SearchOptions&, const ColumnTransforms*);
-template std::unique_ptr<Family> make_family(const Context&, const Dataset<double>&, const FamilySearch&,
-                                             const SearchOptions&, const ColumnTransforms*);
+template std::unique_ptr<FamilySearch> make_search(const Context&, const Dataset<float>&, const SearchSpace&,
+                                                   const SearchOptions&, const ColumnTransforms*);
+template std::unique_ptr<FamilySearch> make_search(const Context&, const Dataset<double>&, const SearchSpace&,
+                                                   const SearchOptions&, const ColumnTransforms*);
 
 }  // namespace engine
 
 template <class T>
-void decide(const Dataset<T>& dataset, FamilySearch& family, SearchOptions& options) {
-  if (const auto* linear = std::get_if<LinearSearch>(&family); linear != nullptr && linear->costs.empty())
-    options.extend = true;
-  const auto traits = std::visit([&](auto& one) { return engine::decide_family(dataset, one, options); }, family);
+void decide(const Dataset<T>& dataset, SearchSpace& space, SearchOptions& options) {
+  engine::check_space(space);
+  const auto traits = space.options.family().decide(dataset, space, options.row_weights);
+  if (traits.open_grid) options.extend = true;
   if (options.calibrate && traits.regression) fail_usage("probabilities are calibrated for classes, not for numbers");
   if (options.threshold && traits.regression) fail_usage("a threshold is for two classes, not for numbers");
   if (options.learning_curve && !options.full) fail_usage("a learning curve is that of a search over all rows");
@@ -125,35 +143,15 @@ void decide(const Dataset<T>& dataset, FamilySearch& family, SearchOptions& opti
 }
 
 template <class T>
-WorkEstimate search_work(const Dataset<T>& dataset, const FamilySearch& family, const SearchOptions& options) {
+WorkEstimate search_work(const Dataset<T>& dataset, const SearchSpace& space, const SearchOptions& options) {
   const auto splits = static_cast<double>(options.splits ? options.splits->count() : options.folds);
   const double levels = options.outer + (options.full ? 1 : 0);
-  const auto work = [&](const ModelOptions& model, double points, double kernels) {
-    return training_work(dataset, model, points * splits * levels, kernels);
-  };
-  if (const auto* linear = std::get_if<LinearSearch>(&family))
-    return work(linear->options, static_cast<double>(linear->costs.size()), 0);
-  if (const auto* glm = std::get_if<GlmSearch>(&family))
-    return work(glm->options, static_cast<double>(glm->alphas.size()), 0);
-  if (const auto* net = std::get_if<NetSearch>(&family)) {
-    const auto alphas =
-        net->alphas.empty() ? static_cast<double>(net->alpha_count) : static_cast<double>(net->alphas.size());
-    return work(net->options, alphas * static_cast<double>(net->l1_ratios.size()), 0);
-  }
-  if (const auto* knn = std::get_if<KnnSearch>(&family)) {
-    const auto lists = static_cast<double>(std::max<std::size_t>(1, knn->metrics.size()) *
-                                           std::max<std::size_t>(1, knn->weightings.size()) *
-                                           std::max<std::size_t>(1, knn->temperatures.size()));
-    return work(knn->options, 0, lists * levels);
-  }
-  const auto& svm = std::get<SvmSearch>(family);
-  const auto kernels = static_cast<double>(std::max<std::size_t>(1, svm.gammas.size()));
-  return work(svm.options, kernels * static_cast<double>(std::max<std::size_t>(1, svm.costs.size())), kernels);
+  return space.options.family().search_work(space, summary_of(dataset, options.row_weights), splits, levels);
 }
 
-template WorkEstimate search_work(const Dataset<float>&, const FamilySearch&, const SearchOptions&);
-template WorkEstimate search_work(const Dataset<double>&, const FamilySearch&, const SearchOptions&);
-template void decide(const Dataset<float>&, FamilySearch&, SearchOptions&);
-template void decide(const Dataset<double>&, FamilySearch&, SearchOptions&);
+template WorkEstimate search_work(const Dataset<float>&, const SearchSpace&, const SearchOptions&);
+template WorkEstimate search_work(const Dataset<double>&, const SearchSpace&, const SearchOptions&);
+template void decide(const Dataset<float>&, SearchSpace&, SearchOptions&);
+template void decide(const Dataset<double>&, SearchSpace&, SearchOptions&);
 
 }  // namespace sheaf

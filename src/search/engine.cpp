@@ -1,7 +1,7 @@
 // The search engine. In rounds: the strategy of each level asks for points; what they come to on the splits of the
 // level is trained in batches, on whichever device is free; the strategies learn from the scores. Then each level
 // chooses, the chosen models are trained on all rows of their levels and scored on the outer folds, and the choice over
-// all rows is trained on them. Knows no family: see family.hpp.
+// all rows is trained on them. Knows no family: see family/search.hpp.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -17,6 +17,8 @@
 #include "data/describe/split_summary.hpp"
 #include "data/name_source.hpp"
 #include "pipeline/learn.hpp"
+#include "family/family.hpp"
+#include "search/make_search.hpp"
 #include "search/batches.hpp"
 #include "search/inner_progress.hpp"
 #include "search/results/held_out.hpp"
@@ -48,7 +50,7 @@ struct Worker {
 
 class Engine {
  public:
-  Engine(const Context& context, const Family& family, const Plan& plan, const SearchOptions& options, SearchLog* log);
+  Engine(const Context& context, const FamilySearch& family, const Plan& plan, const SearchOptions& options, SearchLog* log);
 
   void run(SearchResult& result);
 
@@ -73,7 +75,7 @@ class Engine {
   std::int64_t models_to_train() const;
 
   const Context& context_;
-  const Family& family_;
+  const FamilySearch& family_;
   const Plan& plan_;
   const SearchOptions& options_;
   SearchLog* log_;
@@ -91,10 +93,10 @@ class Engine {
   bool cut_short_ = false;
 };
 
-Engine::Engine(const Context& context, const Family& family, const Plan& plan, const SearchOptions& options,
+Engine::Engine(const Context& context, const FamilySearch& family, const Plan& plan, const SearchOptions& options,
                SearchLog* log)
     : context_(context), family_(family), plan_(plan), options_(options), log_(log) {
-  limits_ = family.limits(context, plan);
+  limits_ = family.limits(context, plan.split_counts());
   if (options.batch > 0) limits_.tasks = options.batch;
   const BatchPlan proposed{limits_.memory, limits_.tasks, limits_.splits};
   const auto agreed = log != nullptr ? log->agree(proposed) : proposed;
@@ -358,7 +360,7 @@ void Engine::run(SearchResult& result) {
   }
   workers_.clear();  // their memory is the final model's
   if (options_.full && options_.refit) {
-    result.model = family_.refit(context_.with({.memory = limits_.memory}), result.chosen());
+    result.model = refit_model(context_.with({.memory = limits_.memory}), family_, result.chosen());
     for (const auto& warning : result.model->warnings()) warnings_.push_back("the final model: " + warning);
   }
   if (options_.path_split > 0) {
@@ -418,7 +420,18 @@ void note_one_out(SearchResult& result) {
       result.splits));
 }
 
-std::vector<Metric> metrics_of(const Family& family) {
+SearchOutcome outcome_of(const SearchResult& result) {
+  SearchOutcome outcome;
+  outcome.study = !result.options.full;
+  if (result.model) outcome.chosen.push_back(result.chosen());
+  for (const auto& fold : result.outer) {
+    outcome.chosen.push_back(result.point(fold.level, fold.level.chosen.chosen));
+    outcome.outer.push_back(&fold.scores);
+  }
+  return outcome;
+}
+
+std::vector<Metric> metrics_of(const FamilySearch& family) {
   std::vector<Metric> result;
   for (const auto& row : metrics())
     if (row.suits(static_cast<std::int32_t>(family.labels().class_names.size()), family.has_probabilities(),
@@ -495,7 +508,7 @@ void describe_model(const Context& context, const Dataset<T>& dataset, std::span
   auto pipeline = result.model->pipeline();
   pipeline::describe_training(context, dataset, summarize, pipeline);
   result.model->set_pipeline(std::move(pipeline));
-  if (result.model->linear() != nullptr)
+  if (result.model->coefficients())
     result.standard_deviations = standard_deviations(context, *result.model, dataset, summarize);
 }
 
@@ -508,15 +521,16 @@ void check_threshold(const SearchOptions& options, const Labels& labels) {
 }  // namespace engine
 
 template <class T>
-SearchResult search(const Context& given, const Dataset<T>& dataset, const FamilySearch& family,
+SearchResult search(const Context& given, const Dataset<T>& dataset, const SearchSpace& space,
                     const SearchOptions& options, SearchLog* log) {
   SearchResult result;
-  result.family = family;
+  result.space = space;
+  result.size_words = space.options.family().size_words();
   result.options = options;
-  decide(dataset, result.family, result.options);
+  decide(dataset, result.space, result.options);
   if (options.keep_decisions && log != nullptr) fail_usage("a log keeps no decision values; search without one");
-  const auto context = given.for_work(search_work(dataset, result.family, result.options));
-  const auto trained = engine::make_family(context, dataset, result.family, result.options);
+  const auto context = given.for_work(search_work(dataset, result.space, result.options));
+  const auto trained = engine::make_search(context, dataset, result.space, result.options);
   check_two_classes(trained->labels(), dataset.source);
   const auto plan = name_source(dataset.source, [&] {
     engine::check_threshold(result.options, trained->labels());
@@ -559,16 +573,17 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Famil
   engine::note_edges(result);
   engine::note_one_out(result);
   engine::note_balance(trained->labels(), result);
-  trained->add_notes(result);
+  for (auto& note : trained->notes(engine::outcome_of(result))) result.notes.push_back(std::move(note));
+  result.counts = trained->kernel_counts();
   if (!dataset.groups.empty() && result.groups == 0)
     result.notes.emplace_back(
         "the groups of rows are not kept together: rows of one group may stand on both sides of a split");
   return result;
 }
 
-template SearchResult search(const Context&, const Dataset<float>&, const FamilySearch&, const SearchOptions&,
+template SearchResult search(const Context&, const Dataset<float>&, const SearchSpace&, const SearchOptions&,
                              SearchLog*);
-template SearchResult search(const Context&, const Dataset<double>&, const FamilySearch&, const SearchOptions&,
+template SearchResult search(const Context&, const Dataset<double>&, const SearchSpace&, const SearchOptions&,
                              SearchLog*);
 
 }  // namespace sheaf

@@ -10,25 +10,9 @@
 #include <sheaf/search.hpp>
 
 #include "data/labels.hpp"
-#include "score/scorer.hpp"
+#include "family/split_table.hpp"
 
 namespace sheaf::engine {
-
-/// The training and test rows of some splits.
-struct SplitTable {
-  std::vector<std::int32_t> splits;  // numbers in the plan, ascending
-  std::vector<float> weights;        // rows x splits, those of a row side by side
-  std::vector<double> class_counts;  // splits x classes: rows that train, as often as they are drawn
-  score::TestRows tests;
-  /// Each test row is predicted by all rows but itself: splits are parts of the rows, and all rows train.
-  bool one_out_in_parts = false;
-
-  /// How often each row is drawn for the training of each split, rows x splits. `row_weights`: the caller's, part of
-  /// the weights; empty: 1.
-  std::vector<float> draws(std::span<const float> row_weights) const;
-  /// Of a table of one split: the rows that train, each as often as it is drawn.
-  std::vector<std::int32_t> training_rows(std::span<const float> row_weights) const;
-};
 
 class Plan {
  public:
@@ -42,6 +26,7 @@ class Plan {
   std::int32_t levels() const { return static_cast<std::int32_t>(levels_.size()); }
   std::int32_t outer_folds() const { return outer_.empty() ? 0 : outer_.front().count(); }
   std::int32_t all_splits() const { return levels() * splits() + outer_folds(); }
+  SplitCounts split_counts() const { return {all_splits(), splits()}; }
   /// The level without the rows of an outer fold.
   std::int32_t level_of(std::int32_t outer) const { return outer + levels() - outer_folds(); }
   std::int32_t inner_split(std::int32_t level, std::int32_t split) const { return level * splits() + split; }

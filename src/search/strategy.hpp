@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "search/space.hpp"
+#include "family/space.hpp"
 
 namespace sheaf::engine {
 

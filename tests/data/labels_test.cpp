@@ -8,6 +8,7 @@
 
 #include <sheaf/error.hpp>
 #include <sheaf/io.hpp>
+#include <sheaf/linear.hpp>
 #include <sheaf/memory.hpp>
 #include <sheaf/model.hpp>
 
@@ -118,7 +119,7 @@ TEST(PositiveClass, WeightsSpeakForItInWhateverOrderRowsStand) {
     const auto dataset = parse_dataset<double>(Context(), text, "t.csv", options);
     const auto model = fit(Context(), dataset, LinearOptions{});
     EXPECT_EQ(model.class_names()[0], "sick");
-    EXPECT_GT(model.linear()->weight(0, 0), 0) << "larger x goes with sick";
+    EXPECT_GT(model.get_if<LinearModel>()->weight(0, 0), 0) << "larger x goes with sick";
     EXPECT_EQ(model.class_names()[static_cast<std::size_t>(model.positive())], "sick");
   }
 }

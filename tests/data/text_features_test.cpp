@@ -8,6 +8,7 @@
 
 #include <sheaf/error.hpp>
 #include <sheaf/io.hpp>
+#include <sheaf/linear.hpp>
 #include <sheaf/model.hpp>
 
 #include "data/read/reading.hpp"

@@ -3,8 +3,10 @@
 #include <cstring>
 
 #include <sheaf/elastic_net.hpp>
+#include <sheaf/glm.hpp>
 #include <sheaf/model.hpp>
 #include <sheaf/pipeline.hpp>
+#include <sheaf/svm.hpp>
 
 #include "fuzz/reader_check.hpp"
 #include "fuzz/targets.hpp"

@@ -32,6 +32,21 @@ void check_all(std::string_view name, std::string_view value) {
   (check_rows<Options>(name, value), ...);
 }
 
+/// One value, and a list of values to try.
+void check_space(const ModelKind& kind, std::string_view name, std::string_view value) {
+  auto options = kind.options;
+  SearchSpace space(kind.options);
+  try {
+    set_parameter(options, name, value);
+  } catch (const Error&) {
+  }
+  try {
+    set_parameter(space, name, value);
+    for (const double number : space.numbers(name)) expect(std::isfinite(number), "values to try are finite");
+  } catch (const Error&) {
+  }
+}
+
 }  // namespace
 
 /// Lines of "name=value".
@@ -43,8 +58,9 @@ void check_parameters(std::string_view input) {
     const auto value = line.substr(std::min(middle + 1, line.size()));
     check_all<Context::Options, PrecisionOptions, ReadOptions, WriteOptions, ScaleOptions, GenerateOptions, PsmOptions,
               BinningOptions, PipelineOptions, LinearOptions, SvmOptions, NetOptions, GlmOptions, KnnOptions,
-              DistanceOptions, NeighborOptions, SelectionOptions, EnsembleOptions, SearchOptions, LinearSearch,
-              SvmSearch, NetSearch, KnnSearch, GlmSearch, RescoreOptions>(line.substr(0, middle), value);
+              DistanceOptions, NeighborOptions, SelectionOptions, EnsembleOptions, SearchOptions, RescoreOptions>(
+        line.substr(0, middle), value);
+    for (const auto& kind : model_kinds()) check_space(kind, line.substr(0, middle), value);
     try {
       for (const double number : parse_numbers(value, "numbers")) expect(std::isfinite(number), "numbers are finite");
     } catch (const Error&) {

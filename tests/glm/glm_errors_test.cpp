@@ -218,10 +218,10 @@ TEST(GlmErrors, PenalisedModelsHaveEffectiveParameters) {
 TEST(GlmErrors, ModelFilesSayWhatErrorsAreFrom) {
   const auto model = train_glm(on(Device::cpu()), collinear(false), exact({}, StandardErrors::hc1));
   const auto again = Model::parse(format_model(model), "model");
-  EXPECT_EQ(again.linear()->glm->statistics.errors_from, StandardErrors::hc1);
-  EXPECT_EQ(again.linear()->glm->statistics.errors, model.glm->statistics.errors);
+  EXPECT_EQ(again.get_if<LinearModel>()->glm->statistics.errors_from, StandardErrors::hc1);
+  EXPECT_EQ(again.get_if<LinearModel>()->glm->statistics.errors, model.glm->statistics.errors);
   try {
-    covariance_csv(*again.linear());
+    covariance_csv(*again.get_if<LinearModel>());
     FAIL() << "model files have no covariance";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("train the model again"), std::string::npos) << error.what();

@@ -19,7 +19,7 @@ namespace svm_search_test {
 using Json = nlohmann::json;
 
 /// Trains without the rows of each split and predicts them, one model at a time.
-void expect_single_fits(const Context& context, const Dataset<double>& dataset, const SvmSearch& family,
+void expect_single_fits(const Context& context, const Dataset<double>& dataset, const SearchSpace& family,
                         const SearchOptions& options) {
   const auto result = search(context, dataset, family, options);
   SplitOptions split;
@@ -33,11 +33,11 @@ void expect_single_fits(const Context& context, const Dataset<double>& dataset, 
     classes.push_back(static_cast<std::int32_t>(found - result.class_names.begin()));
   }
   const auto splits = make_splits(dataset.rows(), classes, {}, split);
-  const auto metric = is_regression(family.options.kind.value_or(SvmKind::c_svc)) ? Metric::rmse : Metric::accuracy;
+  const auto metric = is_regression(family.get<SvmOptions>().kind.value_or(SvmKind::c_svc)) ? Metric::rmse : Metric::accuracy;
   ASSERT_EQ(result.splits, splits.count());
   for (std::size_t p = 0; p < result.points.size(); ++p)
     for (std::int32_t s = 0; s < splits.count(); ++s) {
-      auto svm = family.options;
+      auto svm = family.get<SvmOptions>();
       svm.cost = result.value(result.points[p], "cost");
       svm.gamma = result.value(result.points[p], "gamma");
       if (svm.kernel == KernelType::polynomial) svm.degree = static_cast<int>(result.value(result.points[p], "degree"));
@@ -70,28 +70,28 @@ TEST(SvmSearch, ScoresAreThoseOfSingleFits) {
     for (const int classes : {2, 4, 0}) {
       SCOPED_TRACE(fmt::format("{} classes {}", classes, to_string(device)));
       const auto dataset = dataset_of<double>(make_table(120, 6, classes, 21), 6, false);
-      SvmSearch family;
+      SearchSpace family(SvmOptions{});
       SearchOptions options;
-      if (classes == 0) family.options.kind = SvmKind::epsilon_svr;
-      family.costs = {0.5, 8};
+      if (classes == 0) family.get<SvmOptions>().kind = SvmKind::epsilon_svr;
+      family["cost"] = {0.5, 8};
       options.folds = 3;
-      family.gammas = {0.02, 0.3};
+      family["gamma"] = {0.02, 0.3};
       expect_single_fits(on(device, 7), dataset, family, options);
     }
 }
 
 TEST(SvmSearch, OneAgainstTheRestAndBalancedWeightsToo) {
   const auto dataset = dataset_of<double>(make_table(120, 6, 3, 22), 6, true);
-  SvmSearch family;
+  SearchSpace family(SvmOptions{});
   SearchOptions options;
-  family.options.multi_class = MultiClass::one_vs_rest;
-  family.options.balanced = true;
-  family.costs = {1, 4};
+  family.get<SvmOptions>().multi_class = MultiClass::one_vs_rest;
+  family.get<SvmOptions>().balanced = true;
+  family["cost"] = {1, 4};
   options.folds = 3;
-  family.options.kernel = KernelType::polynomial;
-  family.options.coef0 = 1;
-  family.gammas = {0.1};
-  family.degrees = {1, 2};
+  family.get<SvmOptions>().kernel = KernelType::polynomial;
+  family.get<SvmOptions>().coef0 = 1;
+  family["gamma"] = {0.1};
+  family["degree"] = {1, 2};
   const Context context;
   const auto result = search(context, dataset, family, options);
   EXPECT_EQ(result.points.size(), 4U);
@@ -100,10 +100,10 @@ TEST(SvmSearch, OneAgainstTheRestAndBalancedWeightsToo) {
 
 TEST(SvmSearch, BatchesDoNotChangeScores) {
   const auto dataset = dataset_of<double>(make_table(100, 5, 3, 23), 5, false);
-  SvmSearch family;
+  SearchSpace family(SvmOptions{});
   SearchOptions options;
-  family.costs = {0.1, 1, 10};
-  family.gammas = {0.1, 1};
+  family["cost"] = {0.1, 1, 10};
+  family["gamma"] = {0.1, 1};
   const auto whole = search(Context(), dataset, family, options);
   options.batch = 3;
   const auto cut = search(Context(), dataset, family, options);
@@ -114,10 +114,10 @@ TEST(SvmSearch, BatchesDoNotChangeScores) {
 /// Kernels go to whichever device is free; what comes out is the same.
 TEST(SvmSearch, SeveralDevicesGiveTheSame) {
   const auto dataset = dataset_of<double>(make_table(140, 6, 3, 25), 6, false);
-  SvmSearch family;
+  SearchSpace family(SvmOptions{});
   SearchOptions options;
-  family.costs = {0.5, 4, 32};
-  family.gammas = {0.01, 0.03, 0.1, 0.3, 1, 3};
+  family["cost"] = {0.5, 4, 32};
+  family["gamma"] = {0.01, 0.03, 0.1, 0.3, 1, 3};
   options.outer = 2;
   const auto one = search(Context(), dataset, family, options);
   options.also = {Device::cpu(), Device::cpu()};
@@ -131,10 +131,10 @@ TEST(SvmSearch, SeveralDevicesGiveTheSame) {
 /// Three classes are small pairs, which the CPU solves whole.
 TEST(SvmSearch, CostsAndFoldsShareKernelValues) {
   for (const Device device : devices()) {
-    SvmSearch family;
+    SearchSpace family(SvmOptions{});
     SearchOptions options;
-    family.costs = {0.5, 1, 2, 4, 8};
-    family.gammas = {0.1};
+    family["cost"] = {0.5, 1, 2, 4, 8};
+    family["gamma"] = {0.1};
     const auto dataset = dataset_of<double>(make_table(150, 6, 3, 5), 6, false);
     Context::Options surroundings;
     surroundings.device = device;
@@ -145,7 +145,7 @@ TEST(SvmSearch, CostsAndFoldsShareKernelValues) {
 
 TEST(SvmSearch, TheBestIsChosenAndTrainedAgain) {
   const auto dataset = dataset_of<double>(make_table(150, 6, 3, 24), 6, false);
-  SvmSearch family;
+  SearchSpace family(SvmOptions{});
   SearchOptions options;
   options.folds = 3;
   options.outer = 2;
@@ -155,7 +155,7 @@ TEST(SvmSearch, TheBestIsChosenAndTrainedAgain) {
     best = std::max(best, result.summary(p, Metric::accuracy).mean);
   EXPECT_EQ(result.summary(result.level.chosen.chosen, Metric::accuracy).mean, best);
   ASSERT_EQ(result.outer.size(), 2U);
-  auto svm = family.options;
+  auto svm = family.get<SvmOptions>();
   svm.cost = result.value(result.chosen(), "cost");
   svm.gamma = result.value(result.chosen(), "gamma");
   EXPECT_EQ(fit(Context(), dataset, svm).text(), result.model->text());

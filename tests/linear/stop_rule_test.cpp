@@ -63,14 +63,14 @@ TEST(StopRule, CurvesOverTheCostAreThoseOfConvergedModels) {
   const auto dataset = microbes(120, 1500);
   SearchOptions options;
   options.score = Metric::auc;
-  LinearSearch family;
-  family.costs = {1, 100};
+  SearchSpace family(LinearOptions{});
+  family["cost"] = {1, 100};
   const auto usual = search(context_on(Device::cpu()), dataset, family, options);
-  family.options.tolerance = 1e-12;
+  family.get<LinearOptions>().tolerance = 1e-12;
   const auto best = search(context_on(Device::cpu()), dataset, family, options);
   for (std::size_t p = 0; p < 2; ++p)
     EXPECT_NEAR(usual.summary(p, Metric::auc).mean, best.summary(p, Metric::auc).mean, 0.05)
-        << "C = " << family.costs[p];
+        << "C = " << family.numbers("cost")[p];
 }
 
 TEST(StopRule, LiblinearsRuleStaysToBeAskedFor) {

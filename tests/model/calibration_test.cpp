@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <sheaf/calibration.hpp>
+#include <sheaf/linear.hpp>
 #include <sheaf/model.hpp>
 
 #include "core/random.hpp"

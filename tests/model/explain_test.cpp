@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <sheaf/error.hpp>
+#include <sheaf/linear.hpp>
 #include <sheaf/model.hpp>
+#include <sheaf/svm.hpp>
 
 #include "devices.hpp"
 #include "tables.hpp"

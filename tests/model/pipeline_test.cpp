@@ -11,10 +11,12 @@
 
 #include <fmt/format.h>
 
+#include <sheaf/elastic_net.hpp>
 #include <sheaf/error.hpp>
 #include <sheaf/io.hpp>
 #include <sheaf/scores.hpp>
 #include <sheaf/search.hpp>
+#include <sheaf/svm.hpp>
 
 #include "core/random.hpp"
 #include "devices.hpp"
@@ -175,20 +177,20 @@ TEST(PipelineSearch, LearnsOnTheTrainingRowsOfEachSplitAlone) {
       .impute = Imputation::median, .scale = ScaleMethod::standard, .select = "jmi", .counts = {4}};
   std::vector<std::int32_t> folds;
   for (std::int32_t i = 0; i < 90; ++i) folds.push_back(i % 3);
-  LinearSearch linear;
-  linear.options.tolerance = 1e-6;
-  linear.costs = {0.01, 1};
-  SvmSearch svm;
-  svm.costs = {1, 10};
-  svm.gammas = {0.01, 0.1, 1};
-  svm.options.tolerance = 1e-6;
-  NetSearch net;
-  net.alphas = {0.2, 0.02};
-  net.l1_ratios = {0.5};
-  net.options.loss = Loss::logistic;
-  net.options.tolerance = 1e-7;
+  SearchSpace linear(LinearOptions{});
+  linear.get<LinearOptions>().tolerance = 1e-6;
+  linear["cost"] = {0.01, 1};
+  SearchSpace svm(SvmOptions{});
+  svm["cost"] = {1, 10};
+  svm["gamma"] = {0.01, 0.1, 1};
+  svm.get<SvmOptions>().tolerance = 1e-6;
+  SearchSpace net(NetOptions{});
+  net["alpha"] = {0.2, 0.02};
+  net["l1-ratio"] = {0.5};
+  net.get<NetOptions>().loss = Loss::logistic;
+  net.get<NetOptions>().tolerance = 1e-7;
   for (const auto device : devices())
-    for (const FamilySearch& family : {FamilySearch(linear), FamilySearch(svm), FamilySearch(net)}) {
+    for (const SearchSpace& family : {SearchSpace(linear), SearchSpace(svm), SearchSpace(net)}) {
       const auto context = context_on(device);
       SearchOptions options;
       options.splits = custom_splits(folds);
@@ -197,19 +199,19 @@ TEST(PipelineSearch, LearnsOnTheTrainingRowsOfEachSplitAlone) {
       const auto result = search(context, dataset, family, options);
       for (std::size_t p = 0; p < result.level.points.size(); ++p)
         for (std::int32_t s = 0; s < 3; ++s) {
-          ModelOptions one = linear.options;
+          ModelOptions one = linear.get<LinearOptions>();
           const auto& point = result.point(result.level, p);
-          if (std::holds_alternative<LinearSearch>(family)) {
-            auto with = linear.options;
+          if (family.options.get_if<LinearOptions>() != nullptr) {
+            auto with = linear.get<LinearOptions>();
             with.cost = result.value(point, "cost");
             one = with;
-          } else if (std::holds_alternative<SvmSearch>(family)) {
-            auto with = svm.options;
+          } else if (family.options.get_if<SvmOptions>() != nullptr) {
+            auto with = svm.get<SvmOptions>();
             with.cost = result.value(point, "cost");
             with.gamma = result.value(point, "gamma");
             one = with;
           } else {
-            auto with = net.options;
+            auto with = net.get<NetOptions>();
             with.alpha = result.value(point, "alpha");
             with.l1_ratio = 0.5;
             one = with;
@@ -266,13 +268,13 @@ Dataset<double> three_of_thirty(bool regression, bool sparse) {
 }
 
 /// The options of the model that a point of a search over costs or alphas stands for.
-ModelOptions options_at(const FamilySearch& family, const SearchResult& result, const Point& point) {
-  if (const auto* linear = std::get_if<LinearSearch>(&family)) {
-    auto options = linear->options;
+ModelOptions options_at(const SearchSpace& family, const SearchResult& result, const Point& point) {
+  if (const auto* linear = family.options.get_if<LinearOptions>()) {
+    auto options = *linear;
     options.cost = result.value(point, "cost");
     return options;
   }
-  auto options = std::get<NetSearch>(family).options;
+  auto options = family.get<NetOptions>();
   options.alpha = result.value(point, "alpha");
   options.l1_ratio = result.value(point, "l1-ratio");
   return options;
@@ -286,22 +288,22 @@ PipelineOptions pipeline_at(const SearchResult& result, const Point& point) {
 }
 
 /// Linear models with a bias and without, and nets, all trained closely.
-std::vector<FamilySearch> close_families() {
-  LinearSearch linear;
-  linear.options.tolerance = 1e-9;
-  linear.costs = {0.01, 1};
+std::vector<SearchSpace> close_families() {
+  SearchSpace linear(LinearOptions{});
+  linear.get<LinearOptions>().tolerance = 1e-9;
+  linear["cost"] = {0.01, 1};
   auto without_bias = linear;
-  without_bias.options.bias = 0;
-  NetSearch net;
-  net.alphas = {0.2, 0.02};
-  net.l1_ratios = {0.5};
-  net.options.loss = Loss::logistic;
-  net.options.tolerance = 1e-12;
+  without_bias.get<LinearOptions>().bias = 0;
+  SearchSpace net(NetOptions{});
+  net["alpha"] = {0.2, 0.02};
+  net["l1-ratio"] = {0.5};
+  net.get<NetOptions>().loss = Loss::logistic;
+  net.get<NetOptions>().tolerance = 1e-12;
   return {linear, without_bias, net};
 }
 
 /// Every score of a search over three folds beside that of a model which is trained on a copy of the training rows.
-void expect_scores_of_copies(const Context& context, const Dataset<double>& dataset, const FamilySearch& family,
+void expect_scores_of_copies(const Context& context, const Dataset<double>& dataset, const SearchSpace& family,
                              const PipelineOptions& pipeline) {
   std::vector<std::int32_t> folds;
   for (std::int32_t i = 0; i < dataset.rows(); ++i) folds.push_back(i % 3);
@@ -371,10 +373,10 @@ TEST(PipelineSearch, SelectedFeaturesKeepTheirPlaces) {
   std::vector<std::int64_t> reversed(30);
   std::iota(reversed.rbegin(), reversed.rend(), 0);
   const auto dataset = take_features(three_of_thirty(false, false), reversed, 1);
-  NetSearch net;
-  net.alphas = {0.02};
-  net.l1_ratios = {0.5};
-  net.options.loss = Loss::logistic;
+  SearchSpace net(NetOptions{});
+  net["alpha"] = {0.02};
+  net["l1-ratio"] = {0.5};
+  net.get<NetOptions>().loss = Loss::logistic;
   SearchOptions options;
   options.outer = 3;
   options.pipeline = {.scale = ScaleMethod::standard, .select = "lasso", .counts = {3}};
@@ -386,8 +388,8 @@ TEST(PipelineSearch, SelectedFeaturesKeepTheirPlaces) {
 
 TEST(PipelineSearch, FindsTheNumberOfFeatures) {
   const auto dataset = table_with_truth(120, 40, 9, false);
-  LinearSearch linear;
-  linear.costs = {0.1, 1};
+  SearchSpace linear(LinearOptions{});
+  linear["cost"] = {0.1, 1};
   SearchOptions options;
   options.pipeline = {.scale = ScaleMethod::standard, .select = "jmi", .counts = {2, 10, 40}};
   const auto result = search(Context(), dataset, linear, options);
@@ -408,8 +410,8 @@ TEST(PipelineSearch, FindsNothingInShuffledLabels) {
     classes.push_back(i % 2);
   }
   const auto dataset = dataset_of(rows, classes);
-  LinearSearch linear;
-  linear.costs = {0.1};
+  SearchSpace linear(LinearOptions{});
+  linear["cost"] = {0.1};
   SearchOptions options;
   options.folds = 10;
   options.score = Metric::auc;
@@ -448,7 +450,7 @@ TEST(PipelineModel, IsReadBackWithItsSteps) {
     ASSERT_EQ(before.decisions.size(), after.decisions.size());
     for (std::size_t k = 0; k < before.decisions.size(); ++k)
       EXPECT_NEAR(before.decisions[k], after.decisions[k], 1e-9 * (1 + std::abs(before.decisions[k])));
-    EXPECT_THROW(model.text(model.svm() != nullptr ? ModelFile::libsvm : ModelFile::liblinear), UsageError);
+    EXPECT_THROW(model.text(model.get_if<SvmModel>() != nullptr ? ModelFile::libsvm : ModelFile::liblinear), UsageError);
     for (std::size_t size = 0; size < text.find("\nclasses"); size += 13)
       EXPECT_THROW(Model::parse(text.substr(0, size), "m"), ParseError) << size;
   }
@@ -579,8 +581,8 @@ TEST(Pipeline, SelectingByNoiseInsideTheFoldsIsNoBetterThanChance) {
   for (int i = 0; i < 60; ++i) classes.push_back(i % 2);
   const auto dataset = dataset_of(rows, classes);
   for (const char* model : {"linear", "lasso"}) {
-    LinearSearch family;
-    family.costs = {1};
+    SearchSpace family(LinearOptions{});
+    family["cost"] = {1};
     SearchOptions options;
     options.score = Metric::auc;
     options.pipeline.select = model;

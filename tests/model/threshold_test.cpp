@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <sheaf/error.hpp>
+#include <sheaf/linear.hpp>
 #include <sheaf/model.hpp>
 #include <sheaf/threshold.hpp>
 

@@ -144,17 +144,17 @@ TEST(FeatureWeights, TheSearchSaysWhatTheyChangeOnHeldOutRows) {
       const auto dataset = make_dataset(120, regression, 5);
       std::vector<std::int32_t> fold(120);
       for (std::size_t i = 0; i < fold.size(); ++i) fold[i] = static_cast<std::int32_t>(i / 3 % 4);
-      KnnSearch family;
-      family.options = options_of(LocalRule::votes, FeatureWeighting::given, regression);
-      family.ks = {7};
-      family.weightings = {regression ? "given" : "mutual-information"};
+      SearchSpace family(KnnOptions{});
+      family.get<KnnOptions>() = options_of(LocalRule::votes, FeatureWeighting::given, regression);
+      family["k"] = {7};
+      family["weighting"] = {regression ? "given" : "mutual-information"};
       SearchOptions options;
       options.splits = custom_splits(fold);
-      const auto result = search(context, dataset, FamilySearch(family), options);
+      const auto result = search(context, dataset, SearchSpace(family), options);
       ASSERT_TRUE(result.weights_effect);
       FeatureWeightsEffect wanted;
       double with = 0, without = 0;
-      auto one = family.options;
+      auto one = family.get<KnnOptions>();
       if (!regression) one.weighting = FeatureWeighting::mutual_information;
       for (std::int32_t s = 0; s < 4; ++s) {
         std::vector<std::int32_t> train, test;
@@ -196,9 +196,9 @@ TEST(FeatureWeights, TheSearchSaysWhatTheyChangeOnHeldOutRows) {
 }
 
 TEST(FeatureWeights, NothingIsSaidWhereThereAreNone) {
-  KnnSearch family;
-  family.ks = {3};
-  const auto result = search(test::with_threads(2), make_dataset(60, false, 6), FamilySearch(family));
+  SearchSpace family(KnnOptions{});
+  family["k"] = {3};
+  const auto result = search(test::with_threads(2), make_dataset(60, false, 6), SearchSpace(family));
   EXPECT_FALSE(result.weights_effect);
   EXPECT_EQ(search_html(result).find("feature weights change"), std::string::npos);
 }

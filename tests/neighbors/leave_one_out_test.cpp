@@ -7,6 +7,7 @@
 #include <functional>
 
 #include <sheaf/io.hpp>
+#include <sheaf/linear.hpp>
 #include <sheaf/search.hpp>
 
 #include "devices.hpp"
@@ -41,13 +42,13 @@ double over_rows(const SearchResult& result, std::size_t point, Metric metric) {
 TEST(LeaveOneOut, IsWhatASearchOverVotesDoesByDefault) {
   for (const auto device : test::devices()) {
     const auto dataset = read("glass");
-    KnnSearch family;
-    family.ks = {1, 4, 15};
-    family.votes = {"uniform", "inverse-distance", "gaussian"};
-    family.metrics = {"euclidean", "manhattan"};
+    SearchSpace family(KnnOptions{});
+    family["k"] = {1, 4, 15};
+    family["vote"] = {"uniform", "inverse-distance", "gaussian"};
+    family["metric"] = {"euclidean", "manhattan"};
     SearchOptions options;
     options.keep_decisions = true;
-    const auto result = search(context_on(device), dataset, FamilySearch(family), options);
+    const auto result = search(context_on(device), dataset, SearchSpace(family), options);
     EXPECT_EQ(result.options.split, SplitKind::leave_one_out);
     EXPECT_EQ(result.splits, 5);
     EXPECT_TRUE(std::any_of(result.notes.begin(), result.notes.end(),
@@ -75,15 +76,15 @@ TEST(LeaveOneOut, PredictsNumbersByTheOthers) {
   for (const auto& row : table) dataset.target.values.push_back(row[0] - 2 * row[1] + 0.37);
   dataset.source = "table";
   for (const auto device : test::devices()) {
-    KnnSearch family;
-    family.options.labels = LabelKind::numbers;
-    family.ks = {1, 6};
+    SearchSpace family(KnnOptions{});
+    family.get<KnnOptions>().labels = LabelKind::numbers;
+    family["k"] = {1, 6};
     SearchOptions options;
     options.keep_decisions = true;
-    const auto result = search(context_on(device), dataset, FamilySearch(family), options);
+    const auto result = search(context_on(device), dataset, SearchSpace(family), options);
     ASSERT_TRUE(result.options.one_out_in_parts);
     for (std::size_t p = 0; p < 2; ++p) {
-      const auto k = static_cast<std::size_t>(family.ks[p]);
+      const auto k = static_cast<std::size_t>(family.numbers("k")[p]);
       double wanted = 0;
       for (std::int32_t i = 0; i < 60; ++i) {
         const auto near = test::plain_neighbors({}, table, table[static_cast<std::size_t>(i)],
@@ -100,7 +101,7 @@ TEST(LeaveOneOut, PredictsNumbersByTheOthers) {
 
 /// What decide() makes of a search whose options are changed first.
 SearchOptions decided(
-    const Dataset<double>& dataset, const FamilySearch& family,
+    const Dataset<double>& dataset, const SearchSpace& family,
     const std::function<void(SearchOptions&)>& change = [](SearchOptions&) {}) {
   SearchOptions options;
   change(options);
@@ -111,8 +112,8 @@ SearchOptions decided(
 
 TEST(LeaveOneOut, IsTakenByNameToo) {
   const auto dataset = read("glass");
-  EXPECT_TRUE(decided(dataset, KnnSearch{}).one_out_in_parts);
-  const auto options = decided(dataset, KnnSearch{}, [](SearchOptions& o) {
+  EXPECT_TRUE(decided(dataset, KnnOptions{}).one_out_in_parts);
+  const auto options = decided(dataset, KnnOptions{}, [](SearchOptions& o) {
     o.split = SplitKind::leave_one_out;
     o.folds = 7;
   });
@@ -124,39 +125,39 @@ TEST(LeaveOneOut, IsTakenByNameToo) {
 TEST(LeaveOneOut, IsLeftToFoldsWhereItIsNotFree) {
   auto dataset = read("glass");
   const auto expect_folds = [&](
-                                const FamilySearch& family,
+                                const SearchSpace& family,
                                 const std::function<void(SearchOptions&)>& change = [](SearchOptions&) {}) {
     const auto options = decided(dataset, family, change);
     EXPECT_FALSE(options.one_out_in_parts);
     EXPECT_NE(options.split, SplitKind::leave_one_out);
     EXPECT_EQ(options.folds, 5);
   };
-  expect_folds(KnnSearch{}, [](SearchOptions& o) { o.folds = 5; });
-  expect_folds(KnnSearch{}, [](SearchOptions& o) { o.outer = 3; });
-  expect_folds(KnnSearch{}, [](SearchOptions& o) { o.predictions = true; });
-  expect_folds(KnnSearch{}, [](SearchOptions& o) { o.learning_curve = true; });
-  expect_folds(KnnSearch{}, [](SearchOptions& o) { o.permutation_importance = 1; });
-  expect_folds(KnnSearch{}, [](SearchOptions& o) { o.pipeline.scale = ScaleMethod::standard; });
-  KnnSearch weighted;
-  weighted.weightings = {"none", "relief"};
+  expect_folds(KnnOptions{}, [](SearchOptions& o) { o.folds = 5; });
+  expect_folds(KnnOptions{}, [](SearchOptions& o) { o.outer = 3; });
+  expect_folds(KnnOptions{}, [](SearchOptions& o) { o.predictions = true; });
+  expect_folds(KnnOptions{}, [](SearchOptions& o) { o.learning_curve = true; });
+  expect_folds(KnnOptions{}, [](SearchOptions& o) { o.permutation_importance = 1; });
+  expect_folds(KnnOptions{}, [](SearchOptions& o) { o.pipeline.scale = ScaleMethod::standard; });
+  SearchSpace weighted(KnnOptions{});
+  weighted["weighting"] = {"none", "relief"};
   expect_folds(weighted);
-  KnnSearch planes;
-  planes.options.rule = LocalRule::hyperplane;
+  SearchSpace planes(KnnOptions{});
+  planes.get<KnnOptions>().rule = LocalRule::hyperplane;
   expect_folds(planes);
-  expect_folds(LinearSearch{});
+  expect_folds(LinearOptions{});
   for (std::int32_t i = 0; i < dataset.rows(); ++i) dataset.groups.push_back(i % 40);
-  expect_folds(KnnSearch{});
+  expect_folds(KnnOptions{});
 }
 
 /// Asked for by name where it is not free: a model for each row.
 TEST(LeaveOneOut, OfLearntWeightsTakesASplitForEachRow) {
   const auto dataset = read("iris");
-  KnnSearch family;
-  family.ks = {3};
-  family.weightings = {"mutual-information"};
+  SearchSpace family(KnnOptions{});
+  family["k"] = {3};
+  family["weighting"] = {"mutual-information"};
   SearchOptions options;
   options.split = SplitKind::leave_one_out;
-  const auto result = search(test::with_threads(2), dataset, FamilySearch(family), options);
+  const auto result = search(test::with_threads(2), dataset, SearchSpace(family), options);
   EXPECT_FALSE(result.options.one_out_in_parts);
   EXPECT_EQ(result.splits, dataset.rows());
   ASSERT_TRUE(result.weights_effect);

@@ -9,6 +9,7 @@
 
 #include <sheaf/model.hpp>
 #include <sheaf/search.hpp>
+#include <sheaf/svm.hpp>
 
 #include "data/row_subset.hpp"
 #include "devices.hpp"
@@ -455,21 +456,21 @@ TEST(LocalSvm, TheSearchScoresEveryPointAsAModelOfItsOwn) {
   for (std::int32_t i = 0; i < 90; ++i) fold.push_back(i % 3);
   for (const auto device : test::devices())
     for (const auto rule : {LocalRule::local_svm, LocalRule::falk_svm}) {
-      KnnSearch family;
-      family.options = svm_options(rule, LocalKernel::rbf, 0);
-      family.ks = {5, 18, 200};  // the last beyond the rows of a fold
-      family.costs = {0.1, 10};
-      family.gammas = {0.1, 1};
+      SearchSpace family(KnnOptions{});
+      family.get<KnnOptions>() = svm_options(rule, LocalKernel::rbf, 0);
+      family["k"] = {5, 18, 200};  // the last beyond the rows of a fold
+      family["cost"] = {0.1, 10};
+      family["gamma"] = {0.1, 1};
       SearchOptions options;
       options.splits = custom_splits(fold);
-      const auto result = search(context_on(device), dataset, FamilySearch(family), options);
+      const auto result = search(context_on(device), dataset, SearchSpace(family), options);
       ASSERT_EQ(result.level.points.size(), 12U);
       std::vector<std::string> axes;  // what these models do not have (votes, lambda) is not shown
       for (const auto& axis : result.axes) axes.push_back(axis.name);
       EXPECT_EQ(axes, (std::vector<std::string>{"k", "metric", "weighting", "cost", "gamma"}));
       for (std::size_t p = 0; p < 12; ++p) {
         const auto& point = result.point(result.level, p);
-        auto one = family.options;
+        auto one = family.get<KnnOptions>();
         one.k = static_cast<std::int64_t>(result.value(point, "k"));
         one.cost = result.value(point, "cost");
         one.gamma = result.value(point, "gamma");

@@ -111,7 +111,7 @@ TEST(NeighborsModel, HyperplanesOfUsps) {
   const auto train = read(test::find_data("usps"));
   const auto test = read(find_test("usps"), train.features());
   for (const auto device : test::devices()) {
-    auto options = std::get<KnnOptions>(find_model_kind("hknn").options);
+    auto options = find_model_kind("hknn").options.get<KnnOptions>();
     options.k = 15;
     options.lambda = 1;
     const auto model = fit(context_on(device), train, options);
@@ -283,7 +283,7 @@ TEST(NeighborsModel, FilesKeepEverything) {
   const auto context = test::with_threads(1);
   const auto dataset = small_classes();
   for (const auto* kind : {"knn", "alh", "cknn", "local-svm", "falk-svm"}) {
-    auto options = std::get<KnnOptions>(find_model_kind(kind).options);
+    auto options = find_model_kind(kind).options.get<KnnOptions>();
     options.k = 4;
     options.vote = Vote::gaussian;
     options.weighting = options.rule == LocalRule::votes ? FeatureWeighting::relief : options.weighting;
@@ -355,13 +355,13 @@ TEST(NeighborsModel, TheSearchScoresEveryPointAsAModelOfItsOwn) {
   for (std::int32_t i = 0; i < dataset.rows(); ++i) fold.push_back(i % 4);
   for (const auto device : test::devices()) {
     const auto context = context_on(device);
-    KnnSearch family;
-    family.ks = {1, 4, 15};
-    family.votes = {"uniform", "inverse-distance", "gaussian"};
-    family.metrics = {"euclidean", "manhattan", "cosine"};
+    SearchSpace family(KnnOptions{});
+    family["k"] = {1, 4, 15};
+    family["vote"] = {"uniform", "inverse-distance", "gaussian"};
+    family["metric"] = {"euclidean", "manhattan", "cosine"};
     SearchOptions options;
     options.splits = custom_splits(fold);
-    const auto result = search(context, dataset, FamilySearch(family), options);
+    const auto result = search(context, dataset, SearchSpace(family), options);
     ASSERT_EQ(result.level.points.size(), 27U);
     for (std::size_t p = 0; p < result.level.points.size(); ++p) {
       const auto& point = result.point(result.level, p);

@@ -105,7 +105,7 @@ TEST(NeighborsReal, HyperplanesOfMnistAsPublished) {
     auto test = read_dataset<double>(context, std::string(path).replace(path.rfind("train"), 5, "test"), reading);
     for (auto* dataset : {&train, &test})
       for (double& value : std::get<DenseMatrix<double>>(dataset->x).values) value /= 255;
-    auto options = std::get<KnnOptions>(find_model_kind("hknn").options);
+    auto options = find_model_kind("hknn").options.get<KnnOptions>();
     options.k = 65;
     options.lambda = 10;
     const auto model = fit(context, train, options);

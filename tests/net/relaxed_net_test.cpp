@@ -1,4 +1,5 @@
 // Relaxed elastic nets beside those that glmnet found (tests/golden), and in fits and searches.
+#include <sheaf/elastic_net.hpp>
 #include <sheaf/search.hpp>
 
 #include "linear/model/net_problem.hpp"
@@ -80,15 +81,15 @@ TEST(RelaxedNets, SearchesTryShares) {
   const auto dataset = dataset_of<double>(make_table(90, 15, 3, 9), 15);
   for (const Device device : devices())
     for (const auto loss : {Loss::squared, Loss::softmax}) {
-      NetSearch family;
-      family.options.loss = loss;
-      family.options.labels = LabelKind::classes;
-      family.l1_ratios = {0.9};
-      family.alphas = {0.1, 0.03};
+      SearchSpace family(NetOptions{});
+      family.get<NetOptions>().loss = loss;
+      family.get<NetOptions>().labels = LabelKind::classes;
+      family["l1-ratio"] = {0.9};
+      family["alpha"] = {0.1, 0.03};
       SearchOptions options;
       options.folds = 3;
       const auto plain = search(on(device), dataset, family, options);
-      family.relax = {1, 0, 0.5};
+      family["relax"] = {1, 0, 0.5};
       const auto relaxed = search(on(device), dataset, family, options);
       ASSERT_EQ(plain.axes.size(), 2U);
       ASSERT_EQ(relaxed.axes.size(), 3U);
@@ -102,7 +103,7 @@ TEST(RelaxedNets, SearchesTryShares) {
       }
       EXPECT_GT(different, 0);
       const auto& chosen = relaxed.point(relaxed.level, relaxed.level.chosen.chosen);
-      EXPECT_EQ(fmt::format("{}", relaxed.model->linear()->net->relax), relaxed.axes[2].text(chosen[2]));
+      EXPECT_EQ(fmt::format("{}", relaxed.model->get_if<LinearModel>()->net->relax), relaxed.axes[2].text(chosen[2]));
     }
 }
 

@@ -265,10 +265,10 @@ TEST(RobustNets, ModelsAreReadBackExactly) {
     options.quantile = 0.75;
     const Model model = fit(on(Device::cpu()), dataset, options);
     const auto again = Model::parse(model.text(), "text");
-    ASSERT_TRUE(again.linear()->net);
+    ASSERT_TRUE(again.get_if<LinearModel>()->net);
     EXPECT_EQ(again.text(), model.text());
     const double parameter = loss == Loss::quantile ? 0.75 : huber_threshold(dataset.target.values, dataset.source);
-    EXPECT_EQ(again.linear()->net->parameter, parameter);
+    EXPECT_EQ(again.get_if<LinearModel>()->net->parameter, parameter);
     auto text = without_checksum(model.text());
     const auto at = text.find(loss == Loss::quantile ? "quantile 0.75" : "threshold ");
     ASSERT_NE(at, std::string::npos);

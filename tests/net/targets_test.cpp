@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include <sheaf/elastic_net.hpp>
 #include <sheaf/model.hpp>
 #include <sheaf/search.hpp>
 
@@ -83,11 +84,11 @@ TEST(SeveralTargets, SearchesFindTheSquaresOfCvGlmnet) {
   for (const Device device : devices())
     for (const auto& one : results["cases"]) {
       if (one["relaxed"].get<bool>()) continue;
-      NetSearch family;
-      family.options = close_options(1);
-      family.options.standardise = one["standardise"];
-      family.l1_ratios = {one["l1_ratio"].get<double>()};
-      for (const auto& found : one["path"]) family.alphas.push_back(found["alpha"]);
+      SearchSpace family(NetOptions{});
+      family.get<NetOptions>() = close_options(1);
+      family.get<NetOptions>().standardise = one["standardise"];
+      family["l1-ratio"] = {one["l1_ratio"].get<double>()};
+      for (const auto& found : one["path"]) family.numbers("alpha").push_back(found["alpha"]);
       SearchOptions options;
       options.splits = custom_splits(folds);
       options.score = Metric::mean_squared_error;
@@ -197,10 +198,10 @@ TEST(SeveralTargets, PipelinesAreLearntInsideTheSplits) {
   const auto dataset = cars();
   std::vector<std::int32_t> folds;
   for (std::int32_t i = 0; i < dataset.rows(); ++i) folds.push_back(i % 4);
-  NetSearch family;
-  family.options = close_options(1);
-  family.l1_ratios = {0.5};
-  family.alphas = {2.0};
+  SearchSpace family(NetOptions{});
+  family.get<NetOptions>() = close_options(1);
+  family["l1-ratio"] = {0.5};
+  family["alpha"] = {2.0};
   SearchOptions options;
   options.splits = custom_splits(folds);
   options.pipeline.scale = ScaleMethod::standard;
@@ -261,10 +262,10 @@ std::string error_of(const std::function<void()>& work) {
 TEST(SeveralTargets, OtherModelsRefuseThem) {
   const auto dataset = cars();
   for (const auto& kind : model_kinds()) {
-    const auto* net = std::get_if<NetOptions>(&kind.options);
+    const auto* net = kind.options.get_if<NetOptions>();
     if (net != nullptr && net->loss == Loss::squared) continue;
     auto options = kind.options;
-    if (net != nullptr) std::get<NetOptions>(options).alpha = 1;
+    if (net != nullptr) options.get<NetOptions>().alpha = 1;
     const auto error = error_of([&] { fit(Context(), dataset, options); });
     EXPECT_NE(error.find("--label names 3 targets (mpg, disp and qsec), and only the models elastic-net, lasso and"),
               std::string::npos)

@@ -67,13 +67,7 @@ class FrontEnds : public ProgramTest {
  protected:
   ModelOptions options_of(const KindAndLabel& one) {
     auto options = find_model_kind(one.kind).options;
-    std::visit(
-        [&](auto& typed) {
-          for (const auto& row : parameters<std::decay_t<decltype(typed)>>())
-            for (const auto& [name, value] : one.settings)
-              if (row.name == name) row.set(typed, value);
-        },
-        options);
+    for (const auto& [name, value] : one.settings) set_parameter(options, name, value);
     return options;
   }
 };

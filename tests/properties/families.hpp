@@ -157,19 +157,7 @@ Dataset<T> dataset_of(const Sample& sample, bool sparse = false) {
 
 inline ModelOptions options_of(const FamilyCase& one) {
   auto options = find_model_kind(one.kind).options;
-  std::visit(
-      [&](auto& typed) {
-        for (const auto& [name, value] : one.settings) {
-          bool known = false;
-          for (const auto& row : parameters<std::decay_t<decltype(typed)>>())
-            if (row.name == name) {
-              row.set(typed, value);
-              known = true;
-            }
-          EXPECT_TRUE(known) << one.kind << " has no parameter " << name;
-        }
-      },
-      options);
+  for (const auto& [name, value] : one.settings) set_parameter(options, name, value);
   return options;
 }
 

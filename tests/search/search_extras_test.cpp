@@ -10,9 +10,12 @@
 
 #include <gtest/gtest.h>
 
+#include <sheaf/elastic_net.hpp>
 #include <sheaf/error.hpp>
+#include <sheaf/glm.hpp>
 #include <sheaf/report.hpp>
 #include <sheaf/search.hpp>
+#include <sheaf/svm.hpp>
 
 #include "core/random.hpp"
 #include "devices.hpp"
@@ -47,27 +50,27 @@ Dataset<double> make_dataset(std::int64_t rows, int classes, bool sparse = false
   return dataset;
 }
 
-std::vector<std::pair<std::string, FamilySearch>> families(bool regression) {
-  LinearSearch linear;
-  linear.costs = {0.01, 1};
-  NetSearch net;
-  net.l1_ratios = {0.5};
-  net.alpha_count = 3;
-  net.options.tolerance = 1e-9;  // paths that begin elsewhere end at the same weights
-  SvmSearch svm;
-  svm.costs = {1, 10};
-  svm.gammas = {0.05};
-  KnnSearch knn;
-  knn.ks = {3, 5};
-  GlmSearch glm;
-  glm.alphas = {0.1, 1};
+std::vector<std::pair<std::string, SearchSpace>> families(bool regression) {
+  SearchSpace linear(LinearOptions{});
+  linear["cost"] = {0.01, 1};
+  SearchSpace net(NetOptions{});
+  net["l1-ratio"] = {0.5};
+  net.get<NetOptions>().alpha_count = 3;
+  net.get<NetOptions>().tolerance = 1e-9;  // paths that begin elsewhere end at the same weights
+  SearchSpace svm(SvmOptions{});
+  svm["cost"] = {1, 10};
+  svm["gamma"] = {0.05};
+  SearchSpace knn(KnnOptions{});
+  knn["k"] = {3, 5};
+  SearchSpace glm(GlmOptions{});
+  glm["alpha"] = {0.1, 1};
   if (regression) {
-    linear.options.loss = Loss::squared_tube;
-    svm.options.kind = SvmKind::epsilon_svr;
-    glm.options.family = GlmFamily::gaussian;
+    linear.get<LinearOptions>().loss = Loss::squared_tube;
+    svm.get<SvmOptions>().kind = SvmKind::epsilon_svr;
+    glm.get<GlmOptions>().family = GlmFamily::gaussian;
   } else {
-    net.options.loss = Loss::logistic;
-    glm.options.family = GlmFamily::binomial;
+    net.get<NetOptions>().loss = Loss::logistic;
+    glm.get<GlmOptions>().family = GlmFamily::binomial;
   }
   return {{"linear", linear}, {"net", net}, {"svm", svm}, {"knn", knn}, {"glm", glm}};
 }
@@ -101,9 +104,9 @@ TEST(LearningCurve, EndsWithTheScoresOfTheSearchAndGrowsBefore) {
 
 TEST(LearningCurve, ScoresOfTrainingRowsAreThoseOfAModelOnThem) {
   const auto dataset = make_dataset(90, 0);
-  LinearSearch family;
-  family.costs = {1};
-  family.options.loss = Loss::squared_tube;
+  SearchSpace family(LinearOptions{});
+  family["cost"] = {1};
+  family.get<LinearOptions>().loss = Loss::squared_tube;
   SearchOptions options;
   std::vector<std::int32_t> fold(90, -1);
   std::fill_n(fold.begin(), 10, 0);
@@ -114,7 +117,7 @@ TEST(LearningCurve, ScoresOfTrainingRowsAreThoseOfAModelOnThem) {
   std::vector<std::int32_t> rows(80);
   std::iota(rows.begin(), rows.end(), 10);
   const auto train = take_rows(dataset, rows, 1);
-  auto alone = family.options;
+  auto alone = family.get<LinearOptions>();
   alone.cost = 1;
   const auto model = fit(context, train, alone);
   const auto scores = model.scores(context, model.predict(context, train), train.target);
@@ -125,8 +128,8 @@ TEST(LearningCurve, KeepsGroupsWholeAndAllClasses) {
   auto dataset = make_dataset(200, 2);
   for (std::int32_t i = 0; i < 200; ++i) dataset.groups.push_back(i / 4);
   for (int g = 0; g < 50; ++g) dataset.group_names.push_back(std::to_string(g));
-  LinearSearch family;
-  family.costs = {1};
+  SearchSpace family(LinearOptions{});
+  family["cost"] = {1};
   SearchOptions options;
   options.learning_curve = true;
   const auto result = search(context_on(Device::cpu()), dataset, family, options);
@@ -225,8 +228,8 @@ TEST(PermutationImportance, FindsTheFeaturesThatDecide) {
 
 TEST(PermutationImportance, IsTheSameForAnyNumberOfThreads) {
   const auto dataset = make_dataset(100, 2);
-  LinearSearch family;
-  family.costs = {1};
+  SearchSpace family(LinearOptions{});
+  family["cost"] = {1};
   SearchOptions options;
   options.permutation_importance = 2;
   options.learning_curve = true;
@@ -283,10 +286,10 @@ TEST(HeldOut, ProbabilitiesAndThresholdsOfASplitAreLearntWithoutIt) {
 TEST(HeldOut, ThresholdsAreForTwoClasses) {
   SearchOptions options;
   options.threshold = parse_threshold("youden");
-  LinearSearch family;
-  family.costs = {1};
+  SearchSpace family(LinearOptions{});
+  family["cost"] = {1};
   EXPECT_THROW(search(context_on(Device::cpu()), make_dataset(60, 3), family, options), UsageError);
-  family.options.loss = Loss::squared_tube;
+  family.get<LinearOptions>().loss = Loss::squared_tube;
   EXPECT_THROW(search(context_on(Device::cpu()), make_dataset(60, 0), family, options), UsageError);
 }
 
@@ -325,8 +328,8 @@ TEST(Reliability, BinsHoldMeansAndShares) {
 
 TEST(Coefficients, AreStandardisedByTheFeaturesThatTheModelSees) {
   const auto dataset = make_dataset(80, 2);
-  LinearSearch family;
-  family.costs = {1};
+  SearchSpace family(LinearOptions{});
+  family["cost"] = {1};
   for (const bool scaled : {false, true}) {
     SearchOptions options;
     if (scaled) options.pipeline.scale = ScaleMethod::standard;

@@ -6,8 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include <sheaf/elastic_net.hpp>
 #include <sheaf/error.hpp>
 #include <sheaf/search.hpp>
+#include <sheaf/svm.hpp>
 
 #include "devices.hpp"
 #include "forgetful_log.hpp"
@@ -114,14 +116,14 @@ TEST_P(AgainstOneByOne, ScoresAreTheSame) {
   const bool regression = c.loss == Loss::squared_tube;
   const auto table = make_table(90, 12, c.classes, 17);
   const auto whole = dataset_of(table, regression, c.sparse);
-  LinearSearch family;
+  SearchSpace family(LinearOptions{});
   SearchOptions options;
-  family.options.loss = c.loss;
-  family.options.method = c.method;
-  family.options.tolerance = 1e-10;
-  family.options.max_iterations = 100000;
-  family.options.balanced = c.balanced;
-  family.costs = {0.01, 0.1, 1};
+  family.get<LinearOptions>().loss = c.loss;
+  family.get<LinearOptions>().method = c.method;
+  family.get<LinearOptions>().tolerance = 1e-10;
+  family.get<LinearOptions>().max_iterations = 100000;
+  family.get<LinearOptions>().balanced = c.balanced;
+  family["cost"] = {0.01, 0.1, 1};
   options.split = c.split;
   options.folds = 3;
   options.batch = 4;  // several batches, of parts of the splits
@@ -135,10 +137,10 @@ TEST_P(AgainstOneByOne, ScoresAreTheSame) {
     const auto context = context_on(device);
     const auto result = search(context, whole, family, options);
     ASSERT_EQ(result.splits, splits.count());
-    for (std::size_t k = 0; k < family.costs.size(); ++k)
+    for (std::size_t k = 0; k < family.numbers("cost").size(); ++k)
       for (std::int32_t s = 0; s < splits.count(); ++s) {
-        auto linear = family.options;
-        linear.cost = family.costs[k];
+        auto linear = family.get<LinearOptions>();
+        linear.cost = family.numbers("cost")[k];
         const auto model = train_linear(context, part_of_table(taken(table, weights, s), whole, c.sparse), linear);
         const auto test = tested(table, splits.test_rows(s));
         const auto predictions = predict_linear(context, model, part_of_table(test, whole, c.sparse));
@@ -180,10 +182,10 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Search, OuterFoldsNeverSeeTheirRows) {
   const auto table = make_table(120, 10, 2, 5);
   const auto whole = dataset_of(table, false, false);
-  LinearSearch family;
+  SearchSpace family(LinearOptions{});
   SearchOptions options;
-  family.options.tolerance = 1e-10;
-  family.costs = {0.001, 0.1, 10};
+  family.get<LinearOptions>().tolerance = 1e-10;
+  family["cost"] = {0.001, 0.1, 10};
   options.folds = 3;
   options.outer = 4;
   options.score = Metric::log_loss;
@@ -213,10 +215,10 @@ TEST(Search, OuterFoldsNeverSeeTheirRows) {
 
 TEST(Search, BatchesChangeNothing) {
   const auto whole = dataset_of(make_table(80, 9, 3, 8), false, true);
-  LinearSearch family;
+  SearchSpace family(LinearOptions{});
   SearchOptions options;
-  family.options.tolerance = 1e-10;
-  family.costs = {0.01, 1};
+  family.get<LinearOptions>().tolerance = 1e-10;
+  family["cost"] = {0.01, 1};
   std::vector<double> means;
   for (const std::int32_t batch : {0, 1, 7}) {
     options.batch = batch;
@@ -231,11 +233,11 @@ TEST(Search, GoesOnWhereItEnded) {
   const auto whole = dataset_of(make_table(120, 9, 2, 8), false, true);
   for (const Loss loss : {Loss::logistic, Loss::squared_hinge})
     for (const auto strategy : {Strategy::grid, Strategy::refine, Strategy::halving}) {
-      LinearSearch family;
-      family.options.loss = loss;
-      family.options.method = LinearMethod::newton;
-      family.costs = {0.01, 0.1, 1, 10, 100};
-      family.warm_starts = true;
+      SearchSpace family(LinearOptions{});
+      family.get<LinearOptions>().loss = loss;
+      family.get<LinearOptions>().method = LinearMethod::newton;
+      family["cost"] = {0.01, 0.1, 1, 10, 100};
+      family.get<LinearOptions>().warm_starts = true;
       SearchOptions options;
       options.strategy = strategy;
       options.folds = 10;
@@ -255,7 +257,7 @@ TEST(Search, GoesOnWhereItEnded) {
           EXPECT_EQ(found.level.models[k].score(Metric::auc), expected.level.models[k].score(Metric::auc));
         for (std::size_t k = 0; k < found.outer.size(); ++k)
           EXPECT_EQ(found.outer[k].scores.score(Metric::accuracy), expected.outer[k].scores.score(Metric::accuracy));
-        EXPECT_EQ(found.model->linear()->weights, expected.model->linear()->weights);
+        EXPECT_EQ(found.model->get_if<LinearModel>()->weights, expected.model->get_if<LinearModel>()->weights);
       }
     }
 }
@@ -264,13 +266,13 @@ TEST(Search, WarmStartsFindTheSameScores) {
   const auto whole = dataset_of(make_table(120, 9, 2, 8), false, true);
   for (const auto device : devices())
     for (const Loss loss : {Loss::logistic, Loss::squared_hinge}) {
-      LinearSearch family;
-      family.options.loss = loss;
-      family.options.method = LinearMethod::newton;
-      family.options.tolerance = 1e-18;  // |gradient| to 1e-9, so that any start ends at the same
-      family.costs = {0.01, 10, 0.1, 1};
+      SearchSpace family(LinearOptions{});
+      family.get<LinearOptions>().loss = loss;
+      family.get<LinearOptions>().method = LinearMethod::newton;
+      family.get<LinearOptions>().tolerance = 1e-18;  // |gradient| to 1e-9, so that any start ends at the same
+      family["cost"] = {0.01, 10, 0.1, 1};
       const auto cold = search(context_on(device), whole, family, {});
-      family.warm_starts = true;
+      family.get<LinearOptions>().warm_starts = true;
       const auto warm = search(context_on(device), whole, family, {});
       for (std::size_t k = 0; k < cold.level.models.size(); ++k)
         for (const auto metric : {Metric::auc, Metric::accuracy})
@@ -280,12 +282,12 @@ TEST(Search, WarmStartsFindTheSameScores) {
 
 TEST(Search, WarmStartsAreForNewtonAlone) {
   const auto whole = dataset_of(make_table(40, 5, 2, 8), false, true);
-  LinearSearch family;
-  family.warm_starts = true;
-  family.options.method = LinearMethod::dual;
+  SearchSpace family(LinearOptions{});
+  family.get<LinearOptions>().warm_starts = true;
+  family.get<LinearOptions>().method = LinearMethod::dual;
   EXPECT_THROW(search(context_on(Device::cpu()), whole, family, {}), UsageError);
-  family.options.method = LinearMethod::automatic;
-  family.options.loss = Loss::hinge;
+  family.get<LinearOptions>().method = LinearMethod::automatic;
+  family.get<LinearOptions>().loss = Loss::hinge;
   EXPECT_THROW(search(context_on(Device::cpu()), whole, family, {}), UsageError);
 }
 
@@ -315,15 +317,15 @@ TEST(Search, BatchesHoldEveryModelOnce) {
 
 TEST(Search, TheFinalModelIsTrainedOnAllRowsAtTheChosenCost) {
   const auto whole = dataset_of(make_table(80, 9, 2, 8), false, false);
-  LinearSearch family;
+  SearchSpace family(LinearOptions{});
   const SearchOptions options;
-  family.costs = {0.5, 0.01};
+  family["cost"] = {0.5, 0.01};
   const auto context = context_on(Device::cpu());
   const auto result = search(context, whole, family, options);
-  EXPECT_EQ(std::get<LinearSearch>(result.family).costs, (std::vector<double>{0.01, 0.5})) << "ascending";
-  auto linear = family.options;
+  EXPECT_EQ(result.space.numbers("cost"), (std::vector<double>{0.01, 0.5})) << "ascending";
+  auto linear = family.get<LinearOptions>();
   linear.cost = result.chosen().front();
-  EXPECT_EQ(result.model->linear()->weights, train_linear(context, whole, linear).weights);
+  EXPECT_EQ(result.model->get_if<LinearModel>()->weights, train_linear(context, whole, linear).weights);
 }
 
 /// Of every family: the scores follow from the decision values and classes that are kept, whose rows are test_rows().
@@ -332,18 +334,18 @@ TEST(Search, DecisionsAreKeptWhereTheyAreAskedFor) {
     for (const std::uint64_t classes : {0, 2, 3}) {
       const auto table = make_table(90, 6, std::max<std::uint64_t>(classes, 2), 21);
       const auto dataset = dataset_of(table, classes == 0, false);
-      LinearSearch linear;
-      if (classes == 0) linear.options.loss = Loss::squared_tube;
-      SvmSearch svm;
-      if (classes == 0) svm.options.kind = SvmKind::epsilon_svr;
-      svm.costs = {1, 10};
-      NetSearch net;
-      net.options.loss = classes == 0 ? Loss::squared : Loss::logistic;
-      net.alphas = {0.1, 0.01};
-      KnnSearch knn;
-      knn.ks = {1, 5};
-      for (const FamilySearch& family :
-           {FamilySearch(linear), FamilySearch(svm), FamilySearch(net), FamilySearch(knn)}) {
+      SearchSpace linear(LinearOptions{});
+      if (classes == 0) linear.get<LinearOptions>().loss = Loss::squared_tube;
+      SearchSpace svm(SvmOptions{});
+      if (classes == 0) svm.get<SvmOptions>().kind = SvmKind::epsilon_svr;
+      svm["cost"] = {1, 10};
+      SearchSpace net(NetOptions{});
+      net.get<NetOptions>().loss = classes == 0 ? Loss::squared : Loss::logistic;
+      net["alpha"] = {0.1, 0.01};
+      SearchSpace knn(KnnOptions{});
+      knn["k"] = {1, 5};
+      for (const SearchSpace& family :
+           {SearchSpace(linear), SearchSpace(svm), SearchSpace(net), SearchSpace(knn)}) {
         SearchOptions options;
         options.keep_decisions = true;
         options.refit = false;
@@ -374,9 +376,9 @@ TEST(Search, DecisionsAreKeptWhereTheyAreAskedFor) {
 
 TEST(Search, ConfusionAndRocAreOfHeldOutRows) {
   const auto table = make_table(100, 6, 2, 9);
-  LinearSearch family;
+  SearchSpace family(LinearOptions{});
   const SearchOptions options;
-  family.costs = {0.1};
+  family["cost"] = {0.1};
   const auto result = search(context_on(Device::cpu()), dataset_of(table, false, false), family, options);
   std::int64_t rows = 0;
   std::int64_t right = 0;
@@ -396,7 +398,7 @@ TEST(Search, ConfusionAndRocAreOfHeldOutRows) {
 
 std::string message(const Dataset<double>& dataset, const SearchOptions& options) {
   try {
-    search(context_on(Device::cpu()), dataset, LinearSearch{}, options);
+    search(context_on(Device::cpu()), dataset, LinearOptions{}, options);
   } catch (const Error& error) {
     return error.what();
   }
@@ -420,11 +422,11 @@ TEST(Search, SplitsThatCannotBeTrainedOrScoredAreErrors) {
 TEST(Search, ScoresMustSuitTheLoss) {
   const auto dataset = dataset_of(make_table(20, 4, 2, 1), false, false);
   const auto decided = [&](Loss loss, std::optional<Metric> score) {
-    LinearSearch linear;
-    linear.options.loss = loss;
+    SearchSpace linear(LinearOptions{});
+    linear.get<LinearOptions>().loss = loss;
     SearchOptions options;
     options.score = score;
-    FamilySearch family = linear;
+    SearchSpace family = linear;
     decide(dataset, family, options);
     return options;
   };
@@ -438,13 +440,13 @@ TEST(Search, ScoresMustSuitTheLoss) {
 TEST(Search, GroupsStayTogetherByDefault) {
   auto dataset = dataset_of(make_table(60, 4, 2, 1), false, false);
   for (int i = 0; i < 60; ++i) dataset.groups.push_back(i / 3);
-  FamilySearch family = LinearSearch{};
+  SearchSpace family = LinearOptions{};
   SearchOptions options;
   decide(dataset, family, options);
   EXPECT_EQ(options.split, SplitKind::stratified_group_k_fold);
-  EXPECT_EQ(search(context_on(Device::cpu()), dataset, LinearSearch{}).groups, 20);
+  EXPECT_EQ(search(context_on(Device::cpu()), dataset, LinearOptions{}).groups, 20);
   options.split = SplitKind::stratified_k_fold;
-  const auto mixed = search(context_on(Device::cpu()), dataset, LinearSearch{}, options);
+  const auto mixed = search(context_on(Device::cpu()), dataset, LinearOptions{}, options);
   ASSERT_FALSE(mixed.notes.empty());
   EXPECT_NE(mixed.notes.back().find("not kept together"), std::string::npos);
 }
@@ -456,8 +458,8 @@ TEST(Search, FrequentClassesAreNoted) {
   const auto noted = [&](Metric score) {
     SearchOptions options;
     options.score = score;
-    LinearSearch family;
-    family.costs = {1};
+    SearchSpace family(LinearOptions{});
+    family["cost"] = {1};
     std::string notes;
     for (const auto& note : search(context_on(Device::cpu()), dataset, family, options).notes) notes += note;
     return notes.find("83 % of the rows are of class " + dataset.target.class_names[0]) != std::string::npos;
@@ -469,16 +471,16 @@ TEST(Search, FrequentClassesAreNoted) {
 /// Every strategy of every family tries points whose scores are those of the grid.
 TEST(Search, StrategiesScoreAsTheGridDoes) {
   const auto dataset = dataset_of(make_table(80, 6, 2, 4), false, false);
-  LinearSearch linear;
-  linear.costs = {0.001, 0.01, 0.1, 1, 10, 100};
-  linear.options.tolerance = 1e-10;
-  SvmSearch svm;
-  svm.costs = {0.25, 1, 4, 16};
-  svm.gammas = {0.01, 0.1, 1};
-  NetSearch net;
-  net.alphas = {0.3, 0.1, 0.03, 0.01};
-  net.options.tolerance = 1e-10;
-  for (const FamilySearch& family : {FamilySearch(linear), FamilySearch(svm), FamilySearch(net)}) {
+  SearchSpace linear(LinearOptions{});
+  linear["cost"] = {0.001, 0.01, 0.1, 1, 10, 100};
+  linear.get<LinearOptions>().tolerance = 1e-10;
+  SearchSpace svm(SvmOptions{});
+  svm["cost"] = {0.25, 1, 4, 16};
+  svm["gamma"] = {0.01, 0.1, 1};
+  SearchSpace net(NetOptions{});
+  net["alpha"] = {0.3, 0.1, 0.03, 0.01};
+  net.get<NetOptions>().tolerance = 1e-10;
+  for (const SearchSpace& family : {SearchSpace(linear), SearchSpace(svm), SearchSpace(net)}) {
     SearchOptions options;
     options.folds = 4;
     options.strategy = Strategy::grid;
@@ -505,7 +507,7 @@ TEST(Search, NoMorePointsAreBegunWhenTheTimeIsOver) {
   SearchOptions options;
   options.strategy = Strategy::refine;
   options.time = 1e-9;
-  const auto result = search(context_on(Device::cpu()), dataset, LinearSearch{}, options);
+  const auto result = search(context_on(Device::cpu()), dataset, LinearOptions{}, options);
   EXPECT_EQ(result.level.points.size(), default_costs().size()) << "the first round alone";
   ASSERT_FALSE(result.notes.empty());
   EXPECT_NE(result.notes.front().find("was over before the search was"), std::string::npos);
@@ -515,7 +517,7 @@ TEST(Search, AStopEndsItBetweenBatches) {
   const auto dataset = dataset_of(make_table(80, 6, 2, 4), false, false);
   std::stop_source source;
   source.request_stop();
-  EXPECT_THROW(search(context_on(Device::cpu()).with({.stop = source.get_token()}), dataset, LinearSearch{}), Stopped);
+  EXPECT_THROW(search(context_on(Device::cpu()).with({.stop = source.get_token()}), dataset, LinearOptions{}), Stopped);
 }
 
 TEST(Search, TheSimplestWithinOneStandardErrorIsChosen) {

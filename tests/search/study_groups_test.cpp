@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <sheaf/error.hpp>
+#include <sheaf/linear.hpp>
 #include <sheaf/search.hpp>
 
 #include "devices.hpp"

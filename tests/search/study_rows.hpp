@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include <sheaf/elastic_net.hpp>
 #include <sheaf/search.hpp>
 
 #include "linear_tables.hpp"
@@ -14,7 +15,7 @@
 namespace sheaf::test {
 
 struct Study {
-  NetSearch family;
+  SearchSpace family(NetOptions{});
   SearchOptions options;
 };
 
@@ -41,7 +42,7 @@ struct StudyPlan {
       : options(study.options),
         labels(make_labels(dataset.target, "rows", dataset.rows(),
                            !takes_classes(study.family.options, dataset.target, "rows"), "")) {
-    FamilySearch family = study.family;
+    SearchSpace family = study.family;
     decide(dataset, family, options);
     plan.emplace(labels, dataset.groups, options, seed, 1);
   }

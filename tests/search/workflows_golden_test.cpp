@@ -9,8 +9,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <sheaf/linear.hpp>
 #include <sheaf/memory.hpp>
 #include <sheaf/search.hpp>
+#include <sheaf/svm.hpp>
 
 #include "devices.hpp"
 #include "golden.hpp"
@@ -22,7 +24,7 @@ using Json = nlohmann::json;
 
 struct Workflow {
   Dataset<double> dataset;
-  FamilySearch family;
+  SearchSpace family;
   PipelineOptions steps;
 };
 
@@ -39,21 +41,21 @@ Dataset<double> data(const std::string& name) {
   return read_dataset<double>(Context(), golden("data/" + name + ".libsvm"));
 }
 
-LinearSearch linear(double cost, Loss loss = Loss::logistic) {
-  LinearSearch search;
-  search.costs = {cost};
-  search.options.loss = loss;
-  search.options.tolerance = 1e-18;
+SearchSpace linear(double cost, Loss loss = Loss::logistic) {
+  SearchSpace search(LinearOptions{});
+  search["cost"] = {cost};
+  search.get<LinearOptions>().loss = loss;
+  search.get<LinearOptions>().tolerance = 1e-18;
   return search;
 }
 
-SvmSearch svm(double cost, KernelType kernel, double gamma, SvmKind kind = SvmKind::c_svc) {
-  SvmSearch search;
-  search.costs = {cost};
-  if (kernel == KernelType::rbf) search.gammas = {gamma};
-  search.options.kernel = kernel;
-  search.options.kind = kind;
-  search.options.tolerance = 1e-10;
+SearchSpace svm(double cost, KernelType kernel, double gamma, SvmKind kind = SvmKind::c_svc) {
+  SearchSpace search(SvmOptions{});
+  search["cost"] = {cost};
+  if (kernel == KernelType::rbf) search["gamma"] = {gamma};
+  search.get<SvmOptions>().kernel = kernel;
+  search.get<SvmOptions>().kind = kind;
+  search.get<SvmOptions>().tolerance = 1e-10;
   return search;
 }
 
@@ -63,7 +65,7 @@ PipelineOptions scaled(ScaleMethod method) {
   return steps;
 }
 
-Workflow clinical(ScaleMethod method, const FamilySearch& family) {
+Workflow clinical(ScaleMethod method, const SearchSpace& family) {
   Workflow flow{table("clinical.csv", "clinic"), family, scaled(method)};
   flow.steps.impute = Imputation::median;
   return flow;
@@ -87,8 +89,8 @@ const std::map<std::string, std::function<Workflow(const Json&)>>& workflows() {
        }},
       {"genes-neighbours",
        [](const Json&) {
-         KnnSearch search;
-         search.ks = {5};
+         SearchSpace search(KnnOptions{});
+         search["k"] = {5};
          return Workflow{table("genes.arff"), search, scaled(ScaleMethod::unit_interval)};
        }},
       {"text",
@@ -100,20 +102,20 @@ const std::map<std::string, std::function<Workflow(const Json&)>>& workflows() {
       {"regression",
        [](const Json&) {
          auto search = linear(0.05, Loss::squared_tube);
-         search.options.epsilon = 0;
-         search.options.penalise_bias = false;
+         search.get<KnnOptions>().epsilon = 0;
+         search.get<KnnOptions>().penalise_bias = false;
          return Workflow{data("diabetes_reg_scale"), search, scaled(ScaleMethod::standard)};
        }},
       {"regression-svm",
        [](const Json&) {
          auto search = svm(50, KernelType::rbf, 0.05, SvmKind::epsilon_svr);
-         search.options.epsilon = 5;
+         search.get<KnnOptions>().epsilon = 5;
          return Workflow{data("diabetes_reg_scale"), search, scaled(ScaleMethod::standard)};
        }},
       {"three-classes",
        [](const Json& one) {
          auto search = linear(1);
-         search.options.balanced = true;
+         search.get<KnnOptions>().balanced = true;
          const auto rows = one["rows"].get<std::vector<std::int32_t>>();
          return Workflow{take_rows(data("wine"), rows, 1), search, scaled(ScaleMethod::symmetric_interval)};
        }},

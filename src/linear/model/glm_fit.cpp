@@ -114,10 +114,8 @@ LinearModel train_glm(const Context& context, const Dataset<T>& dataset, const G
 
 std::vector<double> read_exposures(const std::string& path, std::int64_t rows) {
   auto exposures = read_numbers<double>(path, rows, "exposure", "row");
-  for (std::size_t i = 0; i < exposures.size(); ++i) {
+  for (std::size_t i = 0; i < exposures.size(); ++i)
     if (!(exposures[i] > 0)) fail("{}: the exposure of row {} is 0; exposures are above 0", path, i + 1);
-    exposures[i] = std::log(exposures[i]);
-  }
   return exposures;
 }
 

@@ -1,6 +1,7 @@
 #include <sheaf/glm.hpp>
 
 #include "data/parameter_rows.hpp"
+#include "linear/model/offset_rows.hpp"
 
 namespace sheaf {
 namespace {
@@ -67,12 +68,15 @@ const std::vector<Parameter<GlmOptions>>& parameters() {
   using O = GlmOptions;
   constexpr double most = std::numeric_limits<double>::max();
   static const std::vector<Parameter<O>> rows{
-      choice_row<O, GlmFamily>("family", &O::family, families(),
-                               "distribution of the target; auto: binomial or multinomial for classes, gaussian for "
-                               "numbers, cox for survival (--event)"),
+      only_for({"glm"},
+               choice_row<O, GlmFamily>("family", &O::family, families(),
+                                        "distribution of the target; auto: binomial or multinomial for classes, "
+                                        "gaussian for numbers, cox for survival (--event)")),
       choice_row<O, GlmLink>("link", &O::link, links(),
                              "function of the mean that is linear in the features; auto: the usual one of the family"),
-      number_row("alpha", &O::alpha, {0, most}, "how much the L2 penalty weighs against the mean loss; 0: none"),
+      searched_range(
+          number_row("alpha", &O::alpha, {0, most}, "how much the L2 penalty weighs against the mean loss; 0: none"),
+          "alphas", "1e-6:10:8"),
       number_row("power", &O::power, {1, 2}, "tweedie: the variance is mean^power"),
       number_row("theta", &O::theta, {0, most}, "negative-binomial: the variance is mean + mean^2 / theta",
                  "estimated"),
@@ -93,6 +97,8 @@ const std::vector<Parameter<GlmOptions>>& parameters() {
                    "newton: 1e-8, others: 1e-5"),
       number_row("max-iterations", &O::max_iterations, {1, std::numeric_limits<int>::max()}, "most steps"),
       class_weight_row<O>("factor of one class's rows (may be given several times), or balanced"),
+      linear::exposure_row<O>(),
+      linear::offset_row<O>(),
   };
   return rows;
 }

@@ -23,33 +23,15 @@ Json checksum(const std::vector<Number>& numbers) {
   return sha256({reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number)});
 }
 
-Json family_json(const LinearSearch& search) {
-  return {{"family", "linear"}, {"space", parameters_json(search)}, {"training", parameters_json(search.options)}};
-}
-Json family_json(const SvmSearch& search) {
-  return {{"family", "svm"}, {"space", parameters_json(search)}, {"training", parameters_json(search.options)}};
-}
-Json family_json(const NetSearch& search) {
-  return {{"family", "elastic-net"},
-          {"loss", to_string(search.options.loss)},
-          {"space", parameters_json(search)},
-          {"training", parameters_json(search.options)},
-          {"offsets", checksum(search.options.offsets)},
-          {"penalty_factors", checksum(search.options.penalty_factors)},
-          {"lower_limits", checksum(search.options.lower_limits)},
-          {"upper_limits", checksum(search.options.upper_limits)}};
-}
-Json family_json(const KnnSearch& search) {
-  return {{"family", "neighbors"},
-          {"space", parameters_json(search)},
-          {"training", parameters_json(search.options)},
-          {"feature_weights", checksum(search.options.distance.weights)}};
-}
-Json family_json(const GlmSearch& search) {
-  return {{"family", "glm"},
-          {"space", parameters_json(search)},
-          {"training", parameters_json(search.options)},
-          {"offsets", checksum(search.options.offsets)}};
+Json space_json(const SearchSpace& space) {
+  Json tried = Json::object();
+  Json training = Json::object();
+  for (const auto& row : parameters_of(space.options)) {
+    const auto name = json_name(row.name);
+    if (row.list) tried[name] = row.list->numbers ? Json(space.numbers(row.name)) : Json(space.names(row.name));
+    training[name] = row.vector ? checksum(row.vector->get(space.options)) : value_json(row.type, row.get(space.options));
+  }
+  return {{"family", space.options.family_name()}, {"space", std::move(tried)}, {"training", std::move(training)}};
 }
 
 /// Without options that decide only what is made of the search at its end, or when that is.
@@ -71,7 +53,7 @@ Json settings_json(const SearchSettings& s) {
                                                   "threshold", "learning-curve", "permutation-importance"})},
           {"pipeline", parameters_json(s.options.pipeline)},
           {"row_weights", checksum(s.options.row_weights)},
-          {"model", std::visit([](const auto& family) { return family_json(family); }, s.family)},
+          {"model", space_json(s.space)},
           {"reading", parameters_json(s.reading)}};
 }
 
@@ -152,10 +134,10 @@ void SearchDirectory::finish(const SearchResult& result) const {
   if (result.model) {
     write("model.txt", result.model->text());
     if (const auto text = result.model->peer_text())
-      write(result.model->svm() ? "model.libsvm" : "model.liblinear", *text);
+      write(result.model->trained().peer_format() == ModelFile::libsvm ? "model.libsvm" : "model.liblinear", *text);
     write("scores.csv", search_csv(result));
   }
-  if (result.model && result.model->linear() != nullptr)
+  if (result.model && result.model->coefficients())
     write("coefficients.csv", coefficients_csv(*result.model, result.standard_deviations));
   if (result.held_out) write("predictions.csv", predictions_csv(result));
   if (result.learning_curve) write("learning_curve.csv", learning_curve_csv(result));

@@ -7,7 +7,7 @@
 #include <sheaf/profile.hpp>
 
 #include "core/fail.hpp"
-#include "search/family.hpp"
+#include "search/make_search.hpp"
 #include "search/results/importance.hpp"
 
 namespace sheaf::engine {
@@ -22,7 +22,7 @@ Model train_on_split(const Context& context, const Dataset<T>& dataset, const Pl
     if (!result.options.row_weights.empty())
       options.row_weights.push_back(result.options.row_weights[static_cast<std::size_t>(row)]);
   const auto train = take_rows(dataset, rows, context.threads());
-  return make_family(context, train, result.family, options)->refit(context, point);
+  return refit_model(context, *make_search(context, train, result.space, options), point);
 }
 
 namespace {

@@ -4,13 +4,15 @@
 #include <cmath>
 #include <numeric>
 
+#include <sheaf/linear.hpp>
+
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "data/prepare/dense.hpp"
 #include "pipeline/origins.hpp"
 #include "score/scorer.hpp"
-#include "search/families/values.hpp"
+#include "family/values.hpp"
 
 namespace sheaf::engine {
 namespace {
@@ -75,7 +77,7 @@ template <class T>
 std::vector<double> scores_of_linear(const Context& context, const Model& model, const Dataset<T>& test,
                                      const Predictions& predictions, const Shuffles& shuffles, const TestScore& score,
                                      double before) {
-  const auto& linear = *model.linear();
+  const auto& linear = *model.get_if<LinearModel>();
   const auto prepared = apply_pipeline(context, model.pipeline(), test);
   if (is_sparse(prepared.x)) prepared.by_columns(Device::cpu(), context.threads());
   std::vector<std::vector<std::int64_t>> made(static_cast<std::size_t>(test.features()));  // from each feature
@@ -180,11 +182,12 @@ void Importance<T>::add(const Context& context, const Model& model, const Datase
   if (test.rows() < 2)
     fail_usage("permutation importance shuffles the held-out rows of each split, and split {} holds out one",
                split + 1);
-  if (model.svm() != nullptr && model.svm()->kernel.type == KernelType::precomputed)
+  if (model.trained().has_precomputed_columns())
     fail_usage("a precomputed kernel has no features to shuffle");
+  const auto* linear = model.get_if<LinearModel>();
   const auto labels = labels_of(labels_, rows);
   const auto metric = *result_.options.score;
-  const TestScore score(context, labels, metric, model.linear() != nullptr && model.has_probabilities());
+  const TestScore score(context, labels, metric, linear != nullptr && model.has_probabilities());
   Random random(result_.seed, first_stream + static_cast<std::uint64_t>(split));
   Shuffles shuffles(static_cast<std::size_t>(repeats));
   for (auto& shuffle : shuffles) {
@@ -195,7 +198,7 @@ void Importance<T>::add(const Context& context, const Model& model, const Datase
   const auto predictions = model.predict(context, test);
   const auto plain = unstack(predictions, test.rows(), score);
   const double before = score(plain.values, plain.classes).front();
-  const bool sums = model.linear() != nullptr && !model.linear()->glm && !pipeline::mixes_features(model.pipeline());
+  const bool sums = linear != nullptr && !linear->glm && !pipeline::mixes_features(model.pipeline());
   auto drops = sums ? scores_of_linear(context, model, test, predictions, shuffles, score, before)
                     : scores_of_any(context, model, test, shuffles, score);
   for (double& drop : drops) drop = info(metric).larger_is_better ? before - drop : drop - before;

@@ -83,7 +83,7 @@ struct Column {
 };
 
 /// The columns of all shares of a split.
-std::vector<Column> columns_of(const Context& context, const Family& family, const Plan& plan,
+std::vector<Column> columns_of(const Context& context, const FamilySearch& family, const Plan& plan,
                                std::span<const std::int32_t> groups, std::int32_t split, LearningCurve& curve) {
   const auto& labels = family.labels();
   const auto number = plan.inner_split(0, split);
@@ -138,7 +138,7 @@ SplitTable table_of(const Labels& labels, std::span<const Column> columns, std::
 
 }  // namespace
 
-LearningCurve learning_curve(const Context& context, const Family& family, const Plan& plan,
+LearningCurve learning_curve(const Context& context, const FamilySearch& family, const Plan& plan,
                              std::span<const std::int32_t> groups, const SearchResult& result) {
   LearningCurve curve;
   curve.shares = shares();
@@ -149,7 +149,7 @@ LearningCurve learning_curve(const Context& context, const Family& family, const
   const Stage stage(context.progress(), "learning curve", 2 * static_cast<std::int64_t>(models) * family.tasks());
   InnerProgress inner(context.progress());
   const auto training = context.with({.progress = &inner});
-  const auto limits = family.limits(context, plan);
+  const auto limits = family.limits(context, plan.split_counts());
   const auto together = static_cast<std::size_t>(
       std::max(1, std::min(limits.tasks / std::max(family.tasks(), 1), std::max(limits.splits, 1))));
   const auto trainer = family.trainer(training);

@@ -8,24 +8,11 @@
 
 namespace sheaf {
 
-std::string SearchAxis::text(double value) const {
-  return names.empty() ? fmt::format("{:.6g}", value) : names[static_cast<std::size_t>(value) - 1];
-}
-
 std::string engine::describe_point(std::span<const SearchAxis> axes, const Point& point) {
   std::string text;
   for (std::size_t axis = 0; axis < axes.size(); ++axis)
     text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", axes[axis].title, axes[axis].text(point[axis]));
   return text;
-}
-
-void ModelScores::drop_curves() {
-  roc = {};
-  precision_recall = {};
-  recall = {};
-  confusion = {};
-  decisions = {};
-  predicted = {};
 }
 
 std::vector<double> SearchResult::scores(const SearchLevel& of, std::size_t p, Metric metric) const {

@@ -32,13 +32,13 @@ std::optional<FeatureWeightsEffect> weights_effect(const Context& context, const
   for (std::int32_t k = 0; k < splits; ++k) {
     context.check_stop();
     const auto number = plan.inner_split(0, k);
-    const auto model = train_on_split(context, dataset, plan, number, result, result.chosen());
+    const Model model = train_on_split(context, dataset, plan, number, result, result.chosen());
     const auto test = take_rows(dataset, plan.test_rows(number), context.threads());
     const auto plain = model.without_feature_weights(context);
     const auto with = model.predict(context, test);
     const auto without = plain->predict(context, test);
-    const auto effect =
-        compare_without_weights(model.deciding_rows(context, test, model.neighbors()->rows()), with, without);
+    const auto* neighbours = model.get_if<KnnModel>();
+    const auto effect = compare_without_weights(model.deciding_rows(context, test, neighbours->rows()), with, without);
     sum.rows += effect.rows;
     sum.neighbours += effect.neighbours;
     sum.kept += effect.kept;

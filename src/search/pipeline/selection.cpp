@@ -1,9 +1,10 @@
-#include "search/families/selection.hpp"
+#include "search/pipeline/selection.hpp"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include "family/family.hpp"
 #include "pipeline/learn.hpp"
 #include "pipeline/split_selection.hpp"
 
@@ -21,20 +22,13 @@ struct View {
   auto operator<=>(const View&) const = default;
 };
 
-/// The points are known, so that nothing need be found out about the dataset. The dual takes no column transforms.
-FamilySearch with_known_points(FamilySearch search) {
-  if (auto* linear = std::get_if<LinearSearch>(&search)) linear->options.method = LinearMethod::newton;
-  if (auto* net = std::get_if<NetSearch>(&search)) net->alphas = {1.0};
-  return search;
-}
-
 template <class T>
 class SelectionTrainer : public Trainer {
  public:
   SelectionTrainer(const Context& context, const SelectionSetup<T>& setup, MoveWeights<T> move_weights)
       : context_(context),
         setup_(setup),
-        search_(with_known_points(setup.search)),
+        search_(setup.search.options.family().with_known_points(setup.search)),
         scaling_{.scale = setup.pipeline.scale},
         move_weights_(std::move(move_weights)) {}
 
@@ -105,7 +99,7 @@ class SelectionTrainer : public Trainer {
     std::vector<std::size_t> columns;
     for (const auto& view : views) columns.push_back(static_cast<std::size_t>(view.split));
     const auto table = take_splits(*table_, columns);
-    const auto family = make_family(context_, dataset, search_, setup_.options);
+    const auto family = make_search(context_, dataset, search_, setup_.options);
     const auto trainer = family->trainer(context_);
     load_views(dataset, table, views, features, *trainer);
     std::vector<Point> points;
@@ -147,7 +141,7 @@ class SelectionTrainer : public Trainer {
 
   const Context& context_;
   const SelectionSetup<T>& setup_;
-  FamilySearch search_;
+  SearchSpace search_;
   PipelineOptions scaling_;  // alone
   MoveWeights<T> move_weights_;
   const SplitTable* table_ = nullptr;

@@ -1,4 +1,4 @@
-// The interface between the search engine and a family of models. Each family is one file in search/families/.
+// A family of models in a search over one dataset: what the search engine knows of it.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,15 @@
 #include <vector>
 
 #include <sheaf/error.hpp>
+#include <sheaf/kernel_counts.hpp>
 #include <sheaf/profile.hpp>
-#include <sheaf/search.hpp>
+#include <sheaf/search_space.hpp>
+#include <sheaf/trained_model.hpp>
 
 #include "data/column_transforms.hpp"
 #include "data/labels.hpp"
-#include "search/plan.hpp"
-#include "search/space.hpp"
+#include "family/space.hpp"
+#include "family/split_table.hpp"
 
 namespace sheaf::engine {
 
@@ -51,12 +53,19 @@ struct BatchLimits {
   bool whole_grids = false;  // all points of a split belong together
 };
 
-class Family {
+/// What a finished search chose.
+struct SearchOutcome {
+  std::vector<Point> chosen;               // of each level
+  std::vector<const ModelScores*> outer;   // the chosen models on the outer folds
+  bool study = false;                      // a search for features rather than for a model
+};
+
+class FamilySearch {
  public:
-  Family() = default;
-  Family(const Family&) = delete;
-  Family& operator=(const Family&) = delete;
-  virtual ~Family() = default;
+  FamilySearch() = default;
+  FamilySearch(const FamilySearch&) = delete;
+  FamilySearch& operator=(const FamilySearch&) = delete;
+  virtual ~FamilySearch() = default;
 
   virtual const Labels& labels() const = 0;
   /// What is trained, in words.
@@ -67,7 +76,7 @@ class Family {
   virtual std::int32_t tasks() const = 0;
   /// Rows that a split must train on.
   virtual std::int64_t least_rows() const { return 1; }
-  virtual BatchLimits limits(const Context& context, const Plan& plan) const = 0;
+  virtual BatchLimits limits(const Context& context, const SplitCounts& splits) const = 0;
   /// Points that share most when they are trained together have the same values (an SVM's kernel).
   virtual Point shared_part(const Point& /*point*/) const { return {}; }
   /// Simpler models have smaller values, compared one after another. `size` as in ModelScores.
@@ -75,7 +84,7 @@ class Family {
 
   virtual std::unique_ptr<Trainer> trainer(const Context& context) const = 0;
   /// The model of a point, trained on all rows.
-  virtual Model refit(const Context& context, const Point& point) const = 0;
+  virtual std::unique_ptr<TrainedModel> refit(const Context& context, const Point& point) const = 0;
   /// The weights along the path that ends at a point, trained on the first split of `table`; none: there is no path.
   virtual std::vector<PathStep> path(const Context& /*context*/, const SplitTable& /*table*/,
                                      const Point& /*point*/) const {
@@ -86,42 +95,20 @@ class Family {
   /// Summaries of the dataset's features, where the family has made them.
   virtual std::span<const FeatureSummary> dataset_features() const { return {}; }
   /// Notes on what to try next, after a finished search.
-  virtual void add_notes(SearchResult& /*result*/) const {}
+  virtual std::vector<std::string> notes(const SearchOutcome& /*outcome*/) const { return {}; }
+  /// Of what was trained so far.
+  virtual KernelCounts kernel_counts() const { return {}; }
 };
 
-/// A family's search over a dataset; both must outlive it. `seen`: what follows from the data, refit() among it,
-/// follows from what these column transforms of one split of all rows show of the features; of families that take them,
-/// which are linear models. nullptr: from the features as they are.
-template <class T>
-std::unique_ptr<Family> make_family(const Context& context, const Dataset<T>& dataset, const FamilySearch& search,
-                                    const SearchOptions& options, const ColumnTransforms* seen = nullptr);
-
-// The families, for make_family() alone.
-template <class T>
-std::unique_ptr<Family> make_linear_family(const Context& context, const Dataset<T>& dataset,
-                                           const LinearSearch& search, const SearchOptions& options,
-                                           const ColumnTransforms* seen);
-template <class T>
-std::unique_ptr<Family> make_svm_family(const Context& context, const Dataset<T>& dataset, const SvmSearch& search,
-                                        const SearchOptions& options);
-template <class T>
-std::unique_ptr<Family> make_net_family(const Context& context, const Dataset<T>& dataset, const NetSearch& search,
-                                        const SearchOptions& options, const ColumnTransforms* seen);
-template <class T>
-std::unique_ptr<Family> make_knn_family(const Context& context, const Dataset<T>& dataset, const KnnSearch& search,
-                                        const SearchOptions& options);
-
-template <class T>
-std::unique_ptr<Family> make_glm_family(const Context& context, const Dataset<T>& dataset, const GlmSearch& search,
-                                        const SearchOptions& options);
-
-/// Whether the trainers of a family take column transforms; else a pipeline copies the dataset for each split.
-bool takes_transforms(const FamilySearch& search);
-
-/// Any family behind the pipeline of the options.
-template <class T>
-std::unique_ptr<Family> make_pipeline_family(const Context& context, const Dataset<T>& dataset,
-                                             const FamilySearch& search, const SearchOptions& options);
+/// The part of a search's options that families read.
+struct TrainingOptions {
+  std::span<const float> row_weights;  // one a row; empty: 1
+  bool keep_decisions = false;
+  std::int32_t folds = 0;
+  /// What follows from the data, refit() among it, follows from what these column transforms of one split of all rows
+  /// show of the features; of families that take them. nullptr: from the features as they are.
+  const ColumnTransforms* seen = nullptr;
+};
 
 /// The options that a family decides by itself, before the engine decides the rest.
 struct FamilyTraits {
@@ -132,16 +119,7 @@ struct FamilyTraits {
   std::string title;  // of what is trained, for messages
   bool survival = false;
   bool one_out_is_free = false;  // leaving out one row at a time takes no longer than folds do
+  bool open_grid = false;        // the grid was left open, and may go on beyond its ends
 };
-template <class T>
-FamilyTraits decide_family(const Dataset<T>& dataset, LinearSearch& search, const SearchOptions& options);
-template <class T>
-FamilyTraits decide_family(const Dataset<T>& dataset, SvmSearch& search, const SearchOptions& options);
-template <class T>
-FamilyTraits decide_family(const Dataset<T>& dataset, NetSearch& search, const SearchOptions& options);
-template <class T>
-FamilyTraits decide_family(const Dataset<T>& dataset, KnnSearch& search, const SearchOptions& options);
-template <class T>
-FamilyTraits decide_family(const Dataset<T>& dataset, GlmSearch& search, const SearchOptions& options);
 
 }  // namespace sheaf::engine

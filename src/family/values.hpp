@@ -1,24 +1,17 @@
 // Shared by the families' spaces and trainers.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "data/labels.hpp"
+#include "family/space.hpp"
+#include "family/split_table.hpp"
 #include "score/scorer.hpp"
-#include "search/plan.hpp"
-#include "search/space.hpp"
 
 namespace sheaf::engine {
-
-template <class Value>
-void sort_once(std::vector<Value>& values) {
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-}
 
 /// The truth that decision values are compared with; the labels must outlive it.
 inline score::Truth truth_of(const Labels& labels) {

@@ -9,11 +9,14 @@
 #include <sheaf/profile.hpp>
 
 #include "core/fail.hpp"
+#include "data/text/model_file.hpp"
 #include "data/text/number.hpp"
+#include "family/family.hpp"
+#include "family/values.hpp"
+#include "linear/family/work.hpp"
+#include "linear/model/formats.hpp"
 #include "linear/model/net_problem.hpp"
 #include "linear/products/ops.hpp"
-#include "search/families/values.hpp"
-#include "search/family.hpp"
 
 namespace sheaf::engine {
 namespace {
@@ -78,12 +81,12 @@ template <class T>
 class NetTrainer : public Trainer {
  public:
   NetTrainer(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const Labels& labels,
-             const NetSearch& search, bool keep_decisions)
+             const NetOptions& options, std::span<const double> relax, bool keep_decisions)
       : context_(context),
         dataset_(dataset),
         labels_(labels),
-        options_(search.options),
-        relax_(search.relax),
+        options_(options),
+        relax_(relax),
         sheaf_(sheaf),
         scorer_(context, truth_of(labels), net_solver(options_.loss, !labels.class_names.empty()).probabilities) {
     if (keep_decisions) scorer_.keep_decisions();
@@ -277,26 +280,29 @@ class NetTrainer : public Trainer {
 };
 
 template <class T>
-class NetFamily : public Family {
+class NetSearch : public FamilySearch {
  public:
-  NetFamily(const Context& context, const Dataset<T>& dataset, const NetSearch& search, const SearchOptions& options,
-            const ColumnTransforms* seen)
+  NetSearch(const Context& context, const Dataset<T>& dataset, const SearchSpace& space,
+            const TrainingOptions& options)
       : dataset_(dataset),
-        search_(search),
+        options_(space.get<NetOptions>()),
+        alphas_(space.numbers("alpha")),
+        l1_ratios_(space.numbers("l1-ratio")),
+        relax_(space.numbers("relax")),
         row_weights_(options.row_weights),
         keep_decisions_(options.keep_decisions),
         problem_(linear::make_net_problem(context, dataset.target, dataset.source, dataset.rows(),
-                                          unweighted(search.options), {})
+                                          unweighted(options_), {})
                      .problem) {
-    for (const auto& [name, weight] : search.options.class_weights) find_class(labels().class_names, name);
+    for (const auto& [name, weight] : options_.class_weights) find_class(labels().class_names, name);
     sheaf_.examples = dataset.rows();
     sheaf_.target_columns = problem_.sheaf.target_columns;
     sheaf_.targets = problem_.sheaf.targets;
-    if (search.options.loss == Loss::cox) sheaf_.times = problem_.labels.values;
-    sheaf_.offsets = search.options.offsets;
-    sheaf_.penalty_factors = search.options.penalty_factors;
-    linear::add_limits(search.options, dataset.features(), sheaf_);
-    if (seen != nullptr) seen_ = *seen;
+    if (options_.loss == Loss::cox) sheaf_.times = problem_.labels.values;
+    sheaf_.offsets = options_.offsets;
+    sheaf_.penalty_factors = options_.penalty_factors;
+    linear::add_limits(options_, dataset.features(), sheaf_);
+    if (options.seen != nullptr) seen_ = *options.seen;
     find_space(context);
   }
 
@@ -304,36 +310,37 @@ class NetFamily : public Family {
   std::string title() const override {
     const auto targets = labels().targets;
     return std::string(solver().about) + (targets > 1 ? fmt::format(", {} targets", targets) : "") +
-           (search_.options.grouped ? ", grouped penalties" : "") +
-           (search_.options.standardise ? ", standardised" : "");
+           (options_.grouped ? ", grouped penalties" : "") +
+           (options_.standardise ? ", standardised" : "");
   }
   bool has_probabilities() const override { return solver().probabilities; }
   const Space& space() const override { return space_; }
   std::int32_t tasks() const override { return sheaf_.target_columns; }
   /// Fewer weights, then a larger alpha, then a larger share of the L1 penalty, and of the penalised model.
   std::vector<double> complexity(const Point& point, double size) const override {
-    return {size, -point[1], -point[0], -relax_of(search_.relax, point)};
+    return {size, -point[1], -point[0], -relax_of(relax_, point)};
   }
 
-  BatchLimits limits(const Context& context, const Plan& plan) const override {
+  BatchLimits limits(const Context& context, const SplitCounts& counts) const override {
     const auto memory = context.memory();
     const auto paths = space_.shape[0] * sheaf_.target_columns;
     const auto wanted = context.device().is_cuda() ? worthwhile_on_gpu : worthwhile_on_cpu;
     const auto models = (wanted + paths - 1) / paths * space_.size() * sheaf_.target_columns;
     const auto column = std::max<std::int64_t>(dataset_.rows(), 1) * static_cast<std::int64_t>(sizeof(float));
-    const auto splits = std::clamp<std::int64_t>(memory / weights_share / column, 1, plan.all_splits());
+    const auto splits = std::clamp<std::int64_t>(memory / weights_share / column, 1, counts.all);
     return {memory, models, static_cast<std::int32_t>(splits), true};
   }
 
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
-    return std::make_unique<NetTrainer<T>>(context, dataset_, sheaf_, labels(), search_, keep_decisions_);
+    return std::make_unique<NetTrainer<T>>(context, dataset_, sheaf_, labels(), options_, relax_, keep_decisions_);
   }
-  Model refit(const Context& context, const Point& point) const override {
-    auto options = search_.options;
+  std::unique_ptr<TrainedModel> refit(const Context& context, const Point& point) const override {
+    auto options = options_;
     options.l1_ratio = point[0];
     options.alpha = point[1];
-    options.relax = relax_of(search_.relax, point);
-    return linear::train_net_seen(context, dataset_, options, row_weights_, seen_.splits > 0 ? &seen_ : nullptr);
+    options.relax = relax_of(relax_, point);
+    return trained_model(
+        linear::train_net_seen(context, dataset_, options, row_weights_, seen_.splits > 0 ? &seen_ : nullptr));
   }
 
   std::vector<PathStep> path(const Context& context, const SplitTable& table, const Point& point) const override {
@@ -343,15 +350,15 @@ class NetFamily : public Family {
     NetPath path{0, 0, point[0], {}};
     for (const auto& one : space_.lattice)
       if (one[0] == point[0] && (path.alphas.empty() || one[1] != path.alphas.back())) path.alphas.push_back(one[1]);
-    linear::add_paths(path, search_.options, sheaf);
+    linear::add_paths(path, options_, sheaf);
     std::vector<PathStep> steps;
     for (const double alpha : path.alphas) {
       steps.push_back({point, {}});
       steps.back().point[1] = alpha;
     }
-    const auto params = linear::net_params(search_.options);
+    const auto params = linear::net_params(options_);
     auto nets = elastic_nets(context, dataset_, sheaf, params);
-    if (const double relax = relax_of(search_.relax, point); relax < 1) {
+    if (const double relax = relax_of(relax_, point); relax < 1) {
       const auto relaxed = linear::relaxed_nets<T>(context, dataset_, sheaf, params, nets);
       for (std::size_t m = 0; m < nets.size(); ++m) nets[m] = linear::mix_nets(nets[m], relaxed[m], relax);
     }
@@ -366,38 +373,40 @@ class NetFamily : public Family {
         fit.gradient_norm, fit.iterations, fit.tolerance);
   }
 
-  void add_notes(SearchResult& result) const override {
-    note_scales(result);
-    note_choices(result);
+  std::vector<std::string> notes(const SearchOutcome& outcome) const override {
+    std::vector<std::string> list;
+    note_scales(list);
+    note_choices(outcome, list);
+    return list;
   }
 
  private:
-  const LinearSolver& solver() const { return net_solver(search_.options.loss, !problem_.labels.class_names.empty()); }
-  ClassWeights class_weights() const { return {search_.options.class_weights, search_.options.balanced}; }
+  const LinearSolver& solver() const { return net_solver(options_.loss, !problem_.labels.class_names.empty()); }
+  ClassWeights class_weights() const { return {options_.class_weights, options_.balanced}; }
 
   void find_space(const Context& context) {
     space_.axes = {{"l1-ratio", "l1-ratio", false, false}, {"alpha", "alpha", true, false}};
     const auto alphas = find_alphas(context);
     space_.shape = {static_cast<std::int32_t>(alphas.size()), static_cast<std::int32_t>(alphas.front().size())};
-    const auto shares = search_.relax.size();
+    const auto shares = relax_.size();
     if (shares > 0) {
       SearchAxis axis{"relax", "relax", false, false};
-      for (const double share : search_.relax) axis.names.push_back(fmt::format("{}", share));
+      for (const double share : relax_) axis.names.push_back(fmt::format("{}", share));
       space_.axes.push_back(std::move(axis));
       space_.shape.push_back(static_cast<std::int32_t>(shares));
     }
     for (std::size_t l = 0; l < alphas.size(); ++l)
       for (const double alpha : alphas[l]) {
-        if (shares == 0) space_.lattice.push_back({search_.l1_ratios[l], alpha});
+        if (shares == 0) space_.lattice.push_back({l1_ratios_[l], alpha});
         for (std::size_t k = 1; k <= shares; ++k)
-          space_.lattice.push_back({search_.l1_ratios[l], alpha, static_cast<double>(k)});
+          space_.lattice.push_back({l1_ratios_[l], alpha, static_cast<double>(k)});
       }
   }
 
   /// The alphas of each l1-ratio. An automatic grid begins at the smallest alpha that leaves no weights, over all rows.
   std::vector<std::vector<double>> find_alphas(const Context& context) const {
-    const auto ratios = search_.l1_ratios.size();
-    if (!search_.alphas.empty()) return std::vector(ratios, search_.alphas);
+    const auto ratios = l1_ratios_.size();
+    if (!alphas_.empty()) return std::vector(ratios, alphas_);
     auto sheaf = sheaf_;
     sheaf.column_factors = seen_.factors;
     if (!row_weights_.empty() || !class_weights().empty()) {
@@ -405,8 +414,8 @@ class NetFamily : public Family {
       std::copy(row_weights_.begin(), row_weights_.end(), sheaf.row_weights.begin());
       weigh_rows(labels(), class_weights(), count_classes(labels()), 1, sheaf.row_weights);
     }
-    for (const double l1_ratio : search_.l1_ratios) linear::add_paths({0, 0, l1_ratio, {}}, search_.options, sheaf);
-    const auto largest = largest_alphas(context, dataset_, sheaf, linear::net_params(search_.options));
+    for (const double l1_ratio : l1_ratios_) linear::add_paths({0, 0, l1_ratio, {}}, options_, sheaf);
+    const auto largest = largest_alphas(context, dataset_, sheaf, linear::net_params(options_));
     const auto paths = sheaf.paths.size() / ratios;
     std::vector<std::vector<double>> alphas;
     for (std::size_t l = 0; l < ratios; ++l) {
@@ -414,15 +423,15 @@ class NetFamily : public Family {
       const double from = *std::max_element(begin, begin + paths);
       if (!(from > 0))
         fail("{}: no feature goes with the labels at all, so there are no alphas to try", dataset_.source);
-      alphas.push_back(rounded(alpha_path(from, search_.smallest_share, search_.alpha_count)));
+      alphas.push_back(rounded(alpha_path(from, options_.smallest_share, options_.alpha_count)));
     }
     return alphas;
   }
 
   /// Large features need small weights, which cost little.
-  void note_scales(SearchResult& result) const {
+  void note_scales(std::vector<std::string>& list) const {
     constexpr double much = 100;
-    if (search_.options.standardise) return;
+    if (options_.standardise) return;
     std::vector<double> varying;
     for (const auto& feature : summarize(Context(), dataset_).per_feature)
       if (feature.standard_deviation > 0) varying.push_back(feature.standard_deviation);
@@ -431,42 +440,41 @@ class NetFamily : public Family {
     const double low = varying[varying.size() / 20];
     const double high = varying[varying.size() - 1 - varying.size() / 20];
     if (high > much * low)
-      result.notes.push_back(
+      list.push_back(
           fmt::format("features are on scales as different as {:.3g} and {:.3g} (standard deviations), and the penalty "
                       "spares those with large values; standardise treats them alike",
                       low, high));
   }
 
   /// Notes on grids that end too early, and on choices without features.
-  void note_choices(SearchResult& result) const {
-    std::vector<const SearchLevel*> levels;
-    if (result.model) levels.push_back(&result.level);
-    for (const auto& fold : result.outer) levels.push_back(&fold.level);
+  void note_choices(const SearchOutcome& outcome, std::vector<std::string>& list) const {
     std::size_t smallest = 0;
-    for (const auto* level : levels) {
-      const auto& point = result.point(*level, level->chosen.chosen);
+    for (const auto& point : outcome.chosen) {
       double least = point[1];
       for (const auto& one : space_.lattice)
         if (one[0] == point[0]) least = std::min(least, one[1]);
       smallest += point[1] == least && space_.shape[1] > 1 ? 1 : 0;
     }
-    if (smallest * 2 > levels.size())
-      result.notes.push_back(fmt::format(
+    if (smallest * 2 > outcome.chosen.size())
+      list.push_back(fmt::format(
           "{} of {} searches chose the smallest alpha that was tried; smaller ones may be better still ({})", smallest,
-          levels.size(), search_.alphas.empty() ? "smallest-share" : "alphas"));
+          outcome.chosen.size(), alphas_.empty() ? "smallest-share" : "alpha"));
     std::size_t empty = 0;
-    for (const auto& fold : result.outer)
-      empty += !fold.scores.weights.empty() && std::all_of(fold.scores.weights.begin(), fold.scores.weights.end(),
-                                                           [](const auto& one) { return one.features.empty(); });
+    for (const auto* scores : outcome.outer)
+      empty += !scores->weights.empty() && std::all_of(scores->weights.begin(), scores->weights.end(),
+                                                       [](const auto& one) { return one.features.empty(); });
     if (empty > 0)
-      result.notes.push_back(
-          fmt::format("{} of {} outer resamples chose a model without features", empty, result.outer.size()));
-    if (search_.l1_ratios.front() == 0 && !result.options.full)
-      result.notes.emplace_back("at l1-ratio 0 every feature has a weight, so that nothing is selected there");
+      list.push_back(fmt::format("{} of {} outer resamples chose a model without features", empty,
+                                 outcome.outer.size()));
+    if (l1_ratios_.front() == 0 && outcome.study)
+      list.emplace_back("at l1-ratio 0 every feature has a weight, so that nothing is selected there");
   }
 
   const Dataset<T>& dataset_;
-  NetSearch search_;
+  NetOptions options_;
+  std::vector<double> alphas_;     // descending; none: found from the data
+  std::vector<double> l1_ratios_;  // ascending
+  std::vector<double> relax_;      // ascending; none: models are not relaxed
   std::span<const float> row_weights_;
   bool keep_decisions_;
   linear::Problem problem_;
@@ -481,45 +489,124 @@ Metric numeric_score(Loss loss) {
   return loss == Loss::huber ? Metric::mean_absolute_error : Metric::r2;
 }
 
+constexpr double descent_passes = 20;  // epochs of coordinate descent
+
+/// Features without a penalty have a factor of 0.
+void free_features(const DataSummary& data, NetOptions& options) {
+  if (options.unpenalised.empty()) return;
+  options.penalty_factors.resize(static_cast<std::size_t>(data.features), 1.0);
+  for (const auto j : find_features(options.unpenalised, data.feature_names, data.features))
+    options.penalty_factors[static_cast<std::size_t>(j)] = 0;
+  options.unpenalised.clear();
+}
+
+class NetRow : public FamilyRow<NetRow, NetOptions> {
+ public:
+  std::string_view name() const override { return "elastic-net"; }
+  std::string_view section() const override { return "Elastic nets (--model elastic-net and its kinds)"; }
+  std::vector<ModelKind> kinds() const override {
+    std::vector<ModelKind> rows;
+    for (const auto& one : net_kinds()) {
+      NetOptions options;
+      options.loss = one.loss;
+      if (one.l1_ratio) options.l1_ratio = *one.l1_ratio;
+      rows.push_back(kind(std::string(one.name), std::string(one.about), options));
+    }
+    return rows;
+  }
+
+  ModelOptions with_defaults(ModelOptions options, const DataSummary& data) const override {
+    auto& own = options.get<NetOptions>();
+    if (own.solver != NetSolver::shotgun && own.parallel != NetOptions{}.parallel)
+      fail_usage("parallel is for the solver shotgun");
+    own = decide_net(own, data.target, data.source, data.row_weights);
+    free_features(data, own);
+    return options;
+  }
+  WorkEstimate training_work(const ModelOptions& /*options*/, const DataSummary& data,
+                             double models) const override {
+    return linear::work_of_passes(data, models * descent_passes);
+  }
+  WorkEstimate search_work(const SearchSpace& space, const DataSummary& data, double splits,
+                           double levels) const override {
+    const auto alphas = space.numbers("alpha").empty() ? static_cast<double>(space.get<NetOptions>().alpha_count)
+                                                       : static_cast<double>(space.numbers("alpha").size());
+    return linear::work_of_passes(
+        data, alphas * static_cast<double>(space.numbers("l1-ratio").size()) * splits * levels * descent_passes);
+  }
+  bool selects_features(const ModelOptions& options) const override { return options.get<NetOptions>().l1_ratio != 0; }
+  bool takes_transforms(const ModelOptions& options) const override {
+    const auto& own = options.get<NetOptions>();
+    return own.intercept && !own.standardise;
+  }
+  SearchSpace with_known_points(SearchSpace space) const override {
+    space["alpha"] = {1.0};
+    return space;
+  }
+
+  template <class T>
+  std::unique_ptr<TrainedModel> train_model(const Context& context, const Dataset<T>& dataset,
+                                            const NetOptions& options, std::span<const float> row_weights) const {
+    return trained_model(train_net(context, dataset, options, row_weights));
+  }
+  template <class T>
+  FamilyTraits decide_space(const Dataset<T>& dataset, SearchSpace& space, std::span<const float> row_weights) const {
+    const bool classes = takes_classes(space.get<NetOptions>(), dataset.target, dataset.source);
+    const bool ratio_is_fixed = is_fixed_ratio(space.options.kind());
+    space.options = with_defaults(space.options, summary_of(dataset, row_weights));
+    const auto& options = space.get<NetOptions>();
+    auto& ratios = space["l1-ratio"];
+    if (ratio_is_fixed) ratios = {options.l1_ratio};
+    if (ratios.empty()) ratios = {0.2, 0.5, 0.9};
+    if (space.numbers("relax") == std::vector{1.0}) space["relax"] = TriedValues();
+    auto& alphas = space["alpha"].numbers;
+    if (!alphas.empty() && (options.alpha_count != NetOptions{}.alpha_count ||
+                            options.smallest_share != NetOptions{}.smallest_share))
+      fail_usage("alpha says which to try; leave out alpha-count and smallest-share");
+    std::reverse(alphas.begin(), alphas.end());
+    const auto& solver = net_solver(options.loss, classes);
+    const bool counts = options.loss == Loss::poisson;
+    const bool survival = options.loss == Loss::cox;
+    return {!classes,
+            solver.probabilities,
+            survival  ? Metric::partial_likelihood_deviance
+            : classes ? Metric::auc
+            : counts  ? Metric::mean_poisson_deviance
+                      : numeric_score(options.loss),
+            Strategy::grid,
+            solver.probabilities || options.loss != Loss::squared ? std::string(solver.about)
+            : classes                                             ? "the elastic net on classes"
+                                                                  : "the elastic net",
+            survival};
+  }
+  template <class T>
+  std::unique_ptr<FamilySearch> make_search(const Context& context, const Dataset<T>& dataset,
+                                            const SearchSpace& space, const TrainingOptions& options) const {
+    return std::make_unique<NetSearch<T>>(context, dataset, space, options);
+  }
+  std::unique_ptr<TrainedModel> empty_model() const override { return trained_model(LinearModel()); }
+  std::unique_ptr<TrainedModel> read(ModelReader& reader) const override {
+    return trained_model(linear::read_sheaf_model(reader, name()));
+  }
+  std::optional<ModelFile> peer_format() const override { return ModelFile::liblinear; }
+
+ private:
+  /// Of the lasso and ridge regression.
+  static bool is_fixed_ratio(std::string_view kind) {
+    const auto* known = find_net_kind(kind);
+    return known != nullptr && known->l1_ratio.has_value();
+  }
+};
+
 }  // namespace
-
-template <class T>
-FamilyTraits decide_family(const Dataset<T>& dataset, NetSearch& search, const SearchOptions& options) {
-  const bool classes = takes_classes(search.options, dataset.target, dataset.source);
-  search.options = decide_net(search.options, dataset.target, dataset.source, options.row_weights);
-  if (search.l1_ratios.empty()) search.l1_ratios = default_l1_ratios();
-  sort_once(search.l1_ratios);
-  sort_once(search.relax);
-  if (search.relax == std::vector{1.0}) search.relax.clear();
-  sort_once(search.alphas);
-  std::reverse(search.alphas.begin(), search.alphas.end());
-  const auto& solver = net_solver(search.options.loss, classes);
-  const bool counts = search.options.loss == Loss::poisson;
-  const bool survival = search.options.loss == Loss::cox;
-  return {!classes,
-          solver.probabilities,
-          survival  ? Metric::partial_likelihood_deviance
-          : classes ? Metric::auc
-          : counts  ? Metric::mean_poisson_deviance
-                    : numeric_score(search.options.loss),
-          Strategy::grid,
-          solver.probabilities || search.options.loss != Loss::squared ? std::string(solver.about)
-          : classes                                                    ? "the elastic net on classes"
-                                                                       : "the elastic net",
-          survival};
-}
-
-template <class T>
-std::unique_ptr<Family> make_net_family(const Context& context, const Dataset<T>& dataset, const NetSearch& search,
-                                        const SearchOptions& options, const ColumnTransforms* seen) {
-  return std::make_unique<NetFamily<T>>(context, dataset, search, options, seen);
-}
-
-template FamilyTraits decide_family(const Dataset<float>&, NetSearch&, const SearchOptions&);
-template FamilyTraits decide_family(const Dataset<double>&, NetSearch&, const SearchOptions&);
-template std::unique_ptr<Family> make_net_family(const Context&, const Dataset<float>&, const NetSearch&,
-                                                 const SearchOptions&, const ColumnTransforms*);
-template std::unique_ptr<Family> make_net_family(const Context&, const Dataset<double>&, const NetSearch&,
-                                                 const SearchOptions&, const ColumnTransforms*);
-
 }  // namespace sheaf::engine
+
+namespace sheaf {
+
+const Family& net_family() {
+  static const engine::NetRow row;
+  return row;
+}
+const Family& family_of(const NetOptions& /*options*/) { return net_family(); }
+
+}  // namespace sheaf

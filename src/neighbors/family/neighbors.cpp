@@ -12,11 +12,13 @@
 #include "core/names.hpp"
 #include "core/parallel.hpp"
 #include "data/row_subset.hpp"
+#include "data/text/model_file.hpp"
+#include "family/family.hpp"
+#include "family/values.hpp"
 #include "neighbors/model/decide.hpp"
+#include "neighbors/model/file.hpp"
 #include "neighbors/model/names.hpp"
 #include "neighbors/model/weights.hpp"
-#include "search/families/values.hpp"
-#include "search/family.hpp"
 
 namespace sheaf::engine {
 namespace {
@@ -62,6 +64,7 @@ enum Axis : std::uint8_t {
 bool takes_gamma(const KnnOptions& options) { return trains_svms(options.rule) && options.kernel == LocalKernel::rbf; }
 
 constexpr double default_local_costs[] = {0.01, 0.1, 1, 10, 100};
+constexpr std::int64_t default_ks[] = {1, 3, 5, 7, 9, 11, 15, 21, 31, 51};
 constexpr std::int64_t default_local_ks[] = {10, 20, 40, 80};
 
 struct Choosable {
@@ -70,29 +73,32 @@ struct Choosable {
   std::vector<FeatureWeighting> weightings;
 };
 
-Choosable choosable(const KnnSearch& search) {
-  return {values_of("vote", search.votes, search.options.vote, neighbors::vote_names()),
-          values_of("metric", search.metrics, search.options.distance.metric, neighbors::metric_names()),
-          values_of("weighting", search.weightings, search.options.weighting, neighbors::weighting_names())};
+Choosable choosable(const SearchSpace& space) {
+  const auto& options = space.get<KnnOptions>();
+  return {values_of("vote", space.names("vote"), options.vote, neighbors::vote_names()),
+          values_of("metric", space.names("metric"), options.distance.metric, neighbors::metric_names()),
+          values_of("weighting", space.names("weighting"), options.weighting, neighbors::weighting_names())};
 }
 
 /// The axes of a search and their places in a point.
 class Axes {
  public:
-  Axes(const KnnSearch& search, const Choosable& choices) {
-    const auto rule = search.options.rule;
+  Axes(const SearchSpace& search, const Choosable& choices) {
+    const auto& options = search.get<KnnOptions>();
+    const auto rule = options.rule;
+    const auto& temperatures = search.numbers("temperature");
     const auto& weightings = choices.weightings;
     const bool tempered =
         std::find(weightings.begin(), weightings.end(), FeatureWeighting::class_ratio) != weightings.end();
-    add(k_axis, {"k", "k"}, {search.ks.begin(), search.ks.end()});
+    add(k_axis, {"k", "k"}, search.numbers("k"));
     if (rule == LocalRule::votes) add_choice(vote_axis, "vote", choices.votes);
     add_choice(metric_axis, "metric", choices.metrics);
     add_choice(weighting_axis, "weighting", weightings);
     if (rule == LocalRule::hyperplane || rule == LocalRule::convex_hull)
-      add(lambda_axis, {"lambda", "lambda"}, search.lambdas);
-    if (tempered || search.temperatures.size() > 1) add(temperature_axis, {"temperature", "T"}, search.temperatures);
-    if (trains_svms(rule)) add(cost_axis, {"cost", "C"}, search.costs);
-    if (takes_gamma(search.options)) add(gamma_axis, {"gamma", "gamma"}, search.gammas);
+      add(lambda_axis, {"lambda", "lambda"}, search.numbers("lambda"));
+    if (tempered || temperatures.size() > 1) add(temperature_axis, {"temperature", "T"}, temperatures);
+    if (trains_svms(rule)) add(cost_axis, {"cost", "C"}, search.numbers("cost"));
+    if (takes_gamma(options)) add(gamma_axis, {"gamma", "gamma"}, search.numbers("gamma"));
   }
 
   Space space() const { return product_space(axes_, values_); }
@@ -128,37 +134,38 @@ class Axes {
 };
 
 template <class T>
-class KnnFamily : public Family {
+class KnnSearch : public FamilySearch {
  public:
-  KnnFamily(const Dataset<T>& dataset, const KnnSearch& search, const SearchOptions& options)
+  KnnSearch(const Dataset<T>& dataset, const SearchSpace& space, const TrainingOptions& options)
       : dataset_(dataset),
-        search_(search),
-        choices_(choosable(search)),
+        options_(space.get<KnnOptions>()),
+        ks_(space.numbers("k")),
+        choices_(choosable(space)),
         row_weights_(options.row_weights),
         keep_decisions_(options.keep_decisions),
         labels_(make_labels(dataset.target, dataset.source, dataset.rows(),
-                            takes_numbers(search.options, dataset.target), "--labels")),
+                            takes_numbers(options_, dataset.target), "--labels")),
         order_(neighbors::label_order(labels_.class_names)),
-        axes_(search, choices_),
+        axes_(space, choices_),
         space_(axes_.space()) {}
 
   const Labels& labels() const override { return labels_; }
   std::string title() const override {
-    if (search_.options.rule == LocalRule::votes) return "votes of nearest neighbours";
-    if (trains_svms(search_.options.rule))
+    if (options_.rule == LocalRule::votes) return "votes of nearest neighbours";
+    if (trains_svms(options_.rule))
       return fmt::format("local SVMs with {} kernel{}",
-                         search_.options.kernel == LocalKernel::linear ? "a linear" : "an RBF",
-                         search_.options.rule == LocalRule::falk_svm ? " around centres (FaLK-SVM)" : "");
-    return fmt::format("{} of nearest neighbours", to_string(search_.options.rule));
+                         options_.kernel == LocalKernel::linear ? "a linear" : "an RBF",
+                         options_.rule == LocalRule::falk_svm ? " around centres (FaLK-SVM)" : "");
+    return fmt::format("{} of nearest neighbours", to_string(options_.rule));
   }
   bool has_probabilities() const override { return false; }
   const Space& space() const override { return space_; }
   std::int32_t tasks() const override { return 1; }
   /// Votes on a training row are those of the others.
-  std::int64_t least_rows() const override { return search_.options.rule == LocalRule::votes ? largest_k() + 1 : 1; }
+  std::int64_t least_rows() const override { return options_.rule == LocalRule::votes ? largest_k() + 1 : 1; }
   Point shared_part(const Point& point) const override {
     return {axes_.value(point, metric_axis), axes_.value(point, weighting_axis),
-            axes_.value(point, temperature_axis, search_.options.temperature)};
+            axes_.value(point, temperature_axis, options_.temperature)};
   }
   /// The more neighbours, the smoother.
   std::vector<double> complexity(const Point& point, double /*size*/) const override {
@@ -167,12 +174,12 @@ class KnnFamily : public Family {
     return key;
   }
 
-  BatchLimits limits(const Context& context, const Plan& plan) const override {
+  BatchLimits limits(const Context& context, const SplitCounts& counts) const override {
     const auto each = std::max<std::int64_t>(dataset_.rows(), 1) * std::int64_t{sizeof(double)} *
                       std::max<std::int64_t>(1, std::ssize(labels_.class_names)) * 2;
     const auto models = std::clamp<std::int64_t>(context.memory() / decisions_share / each, 1, most_models);
     const auto column = std::max<std::int64_t>(dataset_.rows(), 1) * static_cast<std::int64_t>(sizeof(float));
-    const auto splits = std::clamp<std::int64_t>(context.memory() / weights_share / column, 1, plan.all_splits());
+    const auto splits = std::clamp<std::int64_t>(context.memory() / weights_share / column, 1, counts.all);
     const auto tasks = std::min<std::int64_t>(models * splits, std::numeric_limits<std::int32_t>::max());
     return {context.memory(), static_cast<std::int32_t>(tasks), static_cast<std::int32_t>(splits), false};
   }
@@ -180,14 +187,14 @@ class KnnFamily : public Family {
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
     return std::make_unique<OnDevice>(*this, context);
   }
-  Model refit(const Context& context, const Point& point) const override {
-    return train_knn(context, dataset_, options_at(point), row_weights_);
+  std::unique_ptr<TrainedModel> refit(const Context& context, const Point& point) const override {
+    return trained_model(train_knn(context, dataset_, options_at(point), row_weights_));
   }
   std::string failure(const TaskFit& /*fit*/) const override { return {}; }
 
  private:
   KnnOptions options_at(const Point& point) const {
-    auto options = search_.options;
+    auto options = options_;
     options.k = static_cast<std::int64_t>(axes_.value(point, k_axis));
     if (axes_.has(vote_axis)) options.vote = choices_.votes[axes_.choice(point, vote_axis)];
     options.distance.metric = choices_.metrics[axes_.choice(point, metric_axis)];
@@ -199,11 +206,11 @@ class KnnFamily : public Family {
     options.gamma = axes_.value(point, gamma_axis, options.gamma);
     return options;
   }
-  std::int64_t largest_k() const { return *std::max_element(search_.ks.begin(), search_.ks.end()); }
+  std::int64_t largest_k() const { return static_cast<std::int64_t>(*std::max_element(ks_.begin(), ks_.end())); }
 
   class OnDevice : public Trainer {
    public:
-    OnDevice(const KnnFamily& family, const Context& context) : family_(family), context_(context) {}
+    OnDevice(const KnnSearch& family, const Context& context) : family_(family), context_(context) {}
 
     void load(const SplitTable& table) override {
       table_ = &table;
@@ -400,14 +407,15 @@ class KnnFamily : public Family {
       return score_rows(context_, labels, values, predicted, family_.keep_decisions_);
     }
 
-    const KnnFamily& family_;
+    const KnnSearch& family_;
     const Context& context_;
     const SplitTable* table_ = nullptr;
     std::map<Point, std::vector<NeighborLists>> lists_;  // by shared part; of each split
   };
 
   const Dataset<T>& dataset_;
-  KnnSearch search_;
+  KnnOptions options_;
+  std::vector<double> ks_;
   Choosable choices_;
   std::span<const float> row_weights_;
   bool keep_decisions_;
@@ -417,69 +425,147 @@ class KnnFamily : public Family {
   Space space_;
 };
 
+constexpr std::int64_t local_svm_rows = 40;  // of a neighbourhood, unless given
+
+void decide_svms(std::int64_t features, SearchSpace& space) {
+  const auto& options = space.get<KnnOptions>();
+  auto& gammas = space["gamma"].numbers;
+  auto& costs = space["cost"].numbers;
+  if (!takes_gamma(options) && !gammas.empty()) fail_usage("gamma is for the RBF kernel, and the kernel is linear");
+  if (costs.empty()) costs.assign(std::begin(default_local_costs), std::end(default_local_costs));
+  if (takes_gamma(options) && gammas.empty()) gammas = {neighbors::gamma_of(options, features)};
+}
+
+class NeighborsRow : public FamilyRow<NeighborsRow, KnnOptions> {
+ public:
+  std::string_view name() const override { return "neighbors"; }
+  std::string_view section() const override {
+    return "Nearest neighbours and local models (--model knn, hknn, alh, cknn, local-svm, falk-svm)";
+  }
+  std::vector<ModelKind> kinds() const override {
+    KnnOptions hulls, planes, adaptive, local, falk;
+    hulls.rule = LocalRule::convex_hull;
+    planes.rule = LocalRule::hyperplane;
+    adaptive.rule = LocalRule::hyperplane;
+    adaptive.weighting = FeatureWeighting::class_ratio;
+    local.rule = LocalRule::local_svm;
+    local.k = local_svm_rows;
+    falk.rule = LocalRule::falk_svm;
+    falk.k = local_svm_rows;
+    return {kind("knn", "the votes of the k nearest rows", KnnOptions{}),
+            kind("cknn", "the nearest convex hull of each class's k nearest rows", hulls),
+            kind("hknn", "the nearest hyperplane of each class's k nearest rows", planes),
+            kind("alh", "adaptive local hyperplanes: the same with weights of features", adaptive),
+            kind("local-svm", "an SVM trained on the k nearest rows, for each prediction", local),
+            kind("falk-svm", "local SVMs around rows that cover the others, shared by predictions", falk)};
+  }
+
+  ModelOptions with_defaults(ModelOptions options, const DataSummary& /*data*/) const override { return options; }
+  WorkEstimate training_work(const ModelOptions& options, const DataSummary& data,
+                             double /*models*/) const override {
+    const auto stored = static_cast<double>(data.stored);
+    const bool covers = options.get<KnnOptions>().rule == LocalRule::falk_svm;
+    return {covers ? 2 * static_cast<double>(data.rows) * stored : stored, static_cast<double>(data.bytes)};
+  }
+  /// A list of neighbours for each distance and weighting, of each level.
+  WorkEstimate search_work(const SearchSpace& space, const DataSummary& data, double /*splits*/,
+                           double levels) const override {
+    const auto lists = static_cast<double>(std::max<std::size_t>(1, space.names("metric").size()) *
+                                           std::max<std::size_t>(1, space.names("weighting").size()) *
+                                           std::max<std::size_t>(1, space.numbers("temperature").size()));
+    return {2 * lists * levels * static_cast<double>(data.rows) * static_cast<double>(data.stored),
+            static_cast<double>(data.bytes)};
+  }
+  std::int64_t numbers_per_feature() const override { return 0; }
+
+  template <class T>
+  std::unique_ptr<TrainedModel> train_model(const Context& context, const Dataset<T>& dataset,
+                                            const KnnOptions& options, std::span<const float> row_weights) const {
+    return trained_model(train_knn(context, dataset, options, row_weights));
+  }
+  template <class T>
+  FamilyTraits decide_space(const Dataset<T>& dataset, SearchSpace& space,
+                            std::span<const float> /*row_weights*/) const {
+    const auto& options = space.get<KnnOptions>();
+    const bool svms = trains_svms(options.rule);
+    auto& ks = space["k"].numbers;
+    if (ks.empty()) {
+      // What a training fold of two halves has is always there.
+      for (const auto k : svms ? std::vector<std::int64_t>(std::begin(default_local_ks), std::end(default_local_ks))
+                               : std::vector<std::int64_t>(std::begin(default_ks), std::end(default_ks)))
+        if (ks.empty() || 2 * k <= dataset.rows()) ks.push_back(static_cast<double>(k));
+    }
+    if (svms) decide_svms(dataset.features(), space);
+    const auto choices = choosable(space);
+    const bool regression = takes_numbers(options, dataset.target);
+    for (const auto metric : choices.metrics) {
+      auto one = options;
+      one.distance.metric = metric;
+      neighbors::check_options(one, regression);
+    }
+    if (space["lambda"].empty()) space["lambda"] = {options.lambda};
+    if (space["temperature"].empty()) space["temperature"] = {options.temperature};
+    const bool weighted = std::any_of(choices.weightings.begin(), choices.weightings.end(),
+                                      [](FeatureWeighting weighting) { return weighting != FeatureWeighting::none; });
+    FamilyTraits traits{regression, false, regression ? Metric::r2 : Metric::accuracy, Strategy::grid,
+                        svms ? "local SVMs" : "votes of neighbours"};
+    traits.one_out_is_free = options.rule == LocalRule::votes && !weighted;
+    return traits;
+  }
+  template <class T>
+  std::unique_ptr<FamilySearch> make_search(const Context& context, const Dataset<T>& dataset,
+                                            const SearchSpace& space, const TrainingOptions& options) const {
+    const auto& own = space.get<KnnOptions>();
+    for (const auto metric : choosable(space).metrics) {
+      auto distance = own.distance;
+      distance.metric = metric;
+      neighbors::check_values(context, dataset, distance, own.rule != LocalRule::votes);
+    }
+    return std::make_unique<KnnSearch<T>>(dataset, space, options);
+  }
+  std::unique_ptr<TrainedModel> empty_model() const override { return trained_model(KnnModel()); }
+  std::unique_ptr<TrainedModel> read(ModelReader& reader) const override {
+    return trained_model(neighbors::read_sheaf_knn(reader));
+  }
+};
+
+/// Neighbours as a model of any family.
+class TrainedNeighbors : public TrainedModelOf<TrainedNeighbors, KnnModel> {
+ public:
+  using TrainedModelOf::TrainedModelOf;
+
+  std::string_view family() const override { return "neighbors"; }
+  bool is_regression() const override { return model_.is_regression(); }
+
+  template <class T>
+  Predictions predictions(const Context& context, const Dataset<T>& dataset, bool probabilities,
+                          std::span<const double> offsets) const {
+    refuse_offsets(offsets);
+    return predict_knn(context, model_, dataset, probabilities);
+  }
+  double products_per_value() const override { return static_cast<double>(model_.rows()); }
+  std::string prediction_text(const Predictions& predictions, std::size_t row) const override {
+    if (model_.is_regression()) return fmt::format("{}", predictions.decisions[row]);
+    return model_.class_names[static_cast<std::size_t>(predictions.classes[row])];
+  }
+  std::string lines() const override { return neighbors::format_sheaf_knn(model_); }
+};
+
 }  // namespace
-
-namespace {
-
-void decide_svms(std::int64_t features, KnnSearch& search) {
-  if (!takes_gamma(search.options) && !search.gammas.empty())
-    fail_usage("gamma is for the RBF kernel, and the kernel is linear");
-  if (search.costs.empty()) search.costs.assign(std::begin(default_local_costs), std::end(default_local_costs));
-  if (takes_gamma(search.options) && search.gammas.empty())
-    search.gammas = {neighbors::gamma_of(search.options, features)};
-  sort_once(search.costs);
-  sort_once(search.gammas);
-}
-
-}  // namespace
-
-template <class T>
-FamilyTraits decide_family(const Dataset<T>& dataset, KnnSearch& search, const SearchOptions& /*options*/) {
-  const bool svms = trains_svms(search.options.rule);
-  if (search.ks.empty()) {
-    // What a training fold of two halves has is always there.
-    const std::vector<std::int64_t> known =
-        svms ? std::vector<std::int64_t>(std::begin(default_local_ks), std::end(default_local_ks)) : default_ks();
-    for (const auto k : known)
-      if (k == known.front() || 2 * k <= dataset.rows()) search.ks.push_back(k);
-  }
-  if (svms) decide_svms(dataset.features(), search);
-  const auto choices = choosable(search);
-  const bool regression = takes_numbers(search.options, dataset.target);
-  for (const auto metric : choices.metrics) {
-    auto options = search.options;
-    options.distance.metric = metric;
-    neighbors::check_options(options, regression);
-  }
-  if (search.lambdas.empty()) search.lambdas = {search.options.lambda};
-  if (search.temperatures.empty()) search.temperatures = {search.options.temperature};
-  sort_once(search.ks);
-  sort_once(search.lambdas);
-  sort_once(search.temperatures);
-  const bool weighted = std::any_of(choices.weightings.begin(), choices.weightings.end(),
-                                    [](FeatureWeighting weighting) { return weighting != FeatureWeighting::none; });
-  FamilyTraits traits{regression, false, regression ? Metric::r2 : Metric::accuracy, Strategy::grid,
-                      svms ? "local SVMs" : "votes of neighbours"};
-  traits.one_out_is_free = search.options.rule == LocalRule::votes && !weighted;
-  return traits;
-}
-
-template <class T>
-std::unique_ptr<Family> make_knn_family(const Context& context, const Dataset<T>& dataset, const KnnSearch& search,
-                                        const SearchOptions& options) {
-  for (const auto metric : choosable(search).metrics) {
-    auto distance = search.options.distance;
-    distance.metric = metric;
-    neighbors::check_values(context, dataset, distance, search.options.rule != LocalRule::votes);
-  }
-  return std::make_unique<KnnFamily<T>>(dataset, search, options);
-}
-
-template FamilyTraits decide_family(const Dataset<float>&, KnnSearch&, const SearchOptions&);
-template FamilyTraits decide_family(const Dataset<double>&, KnnSearch&, const SearchOptions&);
-template std::unique_ptr<Family> make_knn_family(const Context&, const Dataset<float>&, const KnnSearch&,
-                                                 const SearchOptions&);
-template std::unique_ptr<Family> make_knn_family(const Context&, const Dataset<double>&, const KnnSearch&,
-                                                 const SearchOptions&);
-
 }  // namespace sheaf::engine
+
+namespace sheaf {
+
+const Family& neighbors_family() {
+  static const engine::NeighborsRow row;
+  return row;
+}
+const Family& family_of(const KnnOptions& /*options*/) { return neighbors_family(); }
+
+std::unique_ptr<TrainedModel> trained_model(KnnModel model) {
+  return std::make_unique<engine::TrainedNeighbors>(std::move(model));
+}
+
+std::unique_ptr<TrainedModel> trained_model(const KnnModel* model) { return std::make_unique<engine::TrainedNeighbors>(model); }
+
+}  // namespace sheaf

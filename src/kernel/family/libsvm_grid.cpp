@@ -6,8 +6,8 @@
 #include <sheaf/svm.hpp>
 
 #include "core/fail.hpp"
+#include "kernel/family/trainer.hpp"
 #include "kernel/model/folds.hpp"
-#include "search/families/svm.hpp"
 
 namespace sheaf {
 namespace {

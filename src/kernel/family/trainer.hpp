@@ -7,10 +7,12 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/search.hpp>
+#include <sheaf/search_space.hpp>
+#include <sheaf/svm.hpp>
 
+#include "data/labels.hpp"
+#include "family/split_table.hpp"
 #include "kernel/model/plan.hpp"
-#include "search/plan.hpp"
 
 namespace sheaf::engine {
 

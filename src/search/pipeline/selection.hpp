@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "search/family.hpp"
+#include "search/make_search.hpp"
 
 namespace sheaf::engine {
 
@@ -27,7 +27,7 @@ struct SelectedCounts {
 template <class T>
 struct SelectionSetup {
   const Dataset<T>* dataset = nullptr;  // behind the steps that learn nothing
-  FamilySearch search;
+  SearchSpace search;
   SearchOptions options;     // without a pipeline
   PipelineOptions pipeline;  // filters, scaling and selection
   SelectedCounts counts;

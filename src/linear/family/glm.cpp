@@ -2,9 +2,12 @@
 #include <algorithm>
 
 #include "core/fail.hpp"
+#include "data/text/model_file.hpp"
+#include "family/family.hpp"
+#include "family/values.hpp"
+#include "linear/family/work.hpp"
+#include "linear/model/formats.hpp"
 #include "linear/model/glm_problem.hpp"
-#include "search/families/values.hpp"
-#include "search/family.hpp"
 
 namespace sheaf::engine {
 namespace {
@@ -76,18 +79,18 @@ class GlmTrainer : public Trainer {
 };
 
 template <class T>
-class GlmFamilySearch : public Family {
+class GlmSearch : public FamilySearch {
  public:
-  GlmFamilySearch(const Dataset<T>& dataset, const GlmSearch& search, const SearchOptions& options)
+  GlmSearch(const Dataset<T>& dataset, const SearchSpace& space, const TrainingOptions& options)
       : dataset_(dataset),
-        search_(search),
+        options_(space.get<GlmOptions>()),
         row_weights_(options.row_weights),
         keep_decisions_(options.keep_decisions),
         problem_(linear::make_glm_problem(dataset.target, dataset.source, dataset.rows(),
-                                          without_class_weights(search.options), {}, dataset.features())),
-        space_(product_space({{"alpha", "alpha"}}, {search.alphas})) {
-    for (const auto& [name, weight] : search.options.class_weights) find_class(problem_.labels.class_names, name);
-    space_.finer = {refinement_of(search.alphas)};
+                                          without_class_weights(options_), {}, dataset.features())),
+        space_(product_space({{"alpha", "alpha"}}, {space.numbers("alpha")})) {
+    for (const auto& [name, weight] : options_.class_weights) find_class(problem_.labels.class_names, name);
+    space_.finer = {refinement_of(space.numbers("alpha"))};
     space_.halvings = 3;
   }
 
@@ -102,7 +105,7 @@ class GlmFamilySearch : public Family {
   /// The larger the penalty, the simpler the model.
   std::vector<double> complexity(const Point& point, double /*size*/) const override { return {-point.front()}; }
 
-  BatchLimits limits(const Context& context, const Plan& plan) const override {
+  BatchLimits limits(const Context& context, const SplitCounts& counts) const override {
     const auto rows = dataset_.rows();
     const auto per_column = linear::glm_bytes<T>(rows, dataset_.features() + (problem_.params.intercept ? 1 : 0));
     const auto memory = context.memory();
@@ -112,17 +115,17 @@ class GlmFamilySearch : public Family {
     const auto most = context.device().is_cpu() ? worthwhile_on_cpu : worthwhile_on_gpu;
     const auto fitting = std::clamp<std::int64_t>(room / std::max<std::int64_t>(per_column, 1) / 8 * 8, 1, most);
     const auto column = std::max<std::int64_t>(rows, 1) * static_cast<std::int64_t>(sizeof(float));
-    const auto splits = std::clamp<std::int64_t>(memory / weights_share / column, 1, plan.all_splits());
+    const auto splits = std::clamp<std::int64_t>(memory / weights_share / column, 1, counts.all);
     return {memory, static_cast<std::int32_t>(fitting), static_cast<std::int32_t>(splits), false};
   }
 
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
-    return std::make_unique<GlmTrainer<T>>(context, dataset_, problem_, search_.options, keep_decisions_);
+    return std::make_unique<GlmTrainer<T>>(context, dataset_, problem_, options_, keep_decisions_);
   }
-  Model refit(const Context& context, const Point& point) const override {
-    auto options = search_.options;
+  std::unique_ptr<TrainedModel> refit(const Context& context, const Point& point) const override {
+    auto options = options_;
     options.alpha = point.front();
-    return train_glm(context, dataset_, options, row_weights_);
+    return trained_model(train_glm(context, dataset_, options, row_weights_));
   }
   std::string failure(const TaskFit& fit) const override {
     return fmt::format("the gradient is {:.3g} of the one at the start after {} steps, {:.3g} was wanted",
@@ -131,16 +134,12 @@ class GlmFamilySearch : public Family {
 
  private:
   const Dataset<T>& dataset_;
-  GlmSearch search_;
+  GlmOptions options_;
   std::span<const float> row_weights_;
   bool keep_decisions_;
   linear::GlmProblem problem_;
   Space space_;
 };
-
-}  // namespace
-
-namespace {
 
 /// The deviance of the family, where there is one.
 Metric default_score(GlmFamily family) {
@@ -164,40 +163,80 @@ Metric default_score(GlmFamily family) {
   }
 }
 
+constexpr double lbfgs_passes = 60;  // products with the matrix and with its transpose
+
+class GlmRow : public FamilyRow<GlmRow, GlmOptions> {
+ public:
+  std::string_view name() const override { return "glm"; }
+  std::string_view section() const override { return "Generalised linear models (--model glm, multinomial)"; }
+  std::vector<ModelKind> kinds() const override {
+    GlmOptions multinomial;
+    multinomial.family = GlmFamily::multinomial;
+    return {kind("glm", "generalised linear model with an L2 penalty or none, with standard errors", GlmOptions{}),
+            kind("multinomial", "logistic regression of all classes in one model", multinomial)};
+  }
+
+  ModelOptions with_defaults(ModelOptions options, const DataSummary& data) const override {
+    auto& own = options.get<GlmOptions>();
+    own = decide_glm(own, data.target, data.source);
+    return options;
+  }
+  WorkEstimate training_work(const ModelOptions& /*options*/, const DataSummary& data,
+                             double models) const override {
+    return linear::work_of_passes(data, models * lbfgs_passes);
+  }
+  WorkEstimate search_work(const SearchSpace& space, const DataSummary& data, double splits,
+                           double levels) const override {
+    return linear::work_of_passes(
+        data, static_cast<double>(space.numbers("alpha").size()) * splits * levels * lbfgs_passes);
+  }
+
+  template <class T>
+  std::unique_ptr<TrainedModel> train_model(const Context& context, const Dataset<T>& dataset,
+                                            const GlmOptions& options, std::span<const float> row_weights) const {
+    return trained_model(train_glm(context, dataset, options, row_weights));
+  }
+  template <class T>
+  FamilyTraits decide_space(const Dataset<T>& dataset, SearchSpace& space, std::span<const float> row_weights) const {
+    if (space["alpha"].empty()) space["alpha"] = parse_numbers("1e-6:10:8", "alpha");
+    space.options = with_defaults(space.options, summary_of(dataset, row_weights));
+    auto& options = space.get<GlmOptions>();
+    options.alpha = 0;
+    const auto& kind = linear::glm_kind(options.family, options.link);
+    if (!kind.classes && (options.balanced || !options.class_weights.empty()))
+      fail_usage("class weights are for classes, and the family {} is for numbers", to_string(options.family));
+    if (options.family == GlmFamily::negative_binomial && options.theta == 0)
+      fail_usage(
+          "a search of negative binomial models needs --theta: train one without a penalty (sheaf fit --model glm "
+          "--family negative-binomial), which estimates it");
+    return {!kind.classes,
+            kind.classes,
+            default_score(options.family),
+            Strategy::grid,
+            fmt::format("a generalised linear model of the family {}", to_string(options.family)),
+            options.family == GlmFamily::cox};
+  }
+  template <class T>
+  std::unique_ptr<FamilySearch> make_search(const Context& /*context*/, const Dataset<T>& dataset,
+                                            const SearchSpace& space, const TrainingOptions& options) const {
+    return std::make_unique<GlmSearch<T>>(dataset, space, options);
+  }
+  std::unique_ptr<TrainedModel> empty_model() const override { return trained_model(LinearModel()); }
+  std::unique_ptr<TrainedModel> read(ModelReader& reader) const override {
+    return trained_model(linear::read_sheaf_model(reader, name()));
+  }
+  std::optional<ModelFile> peer_format() const override { return ModelFile::liblinear; }
+};
+
 }  // namespace
-
-template <class T>
-FamilyTraits decide_family(const Dataset<T>& dataset, GlmSearch& search, const SearchOptions& /*options*/) {
-  if (search.alphas.empty()) search.alphas = default_alphas();
-  sort_once(search.alphas);
-  search.options = decide_glm(search.options, dataset.target, dataset.source);
-  search.options.alpha = 0;
-  const auto& kind = linear::glm_kind(search.options.family, search.options.link);
-  if (!kind.classes && (search.options.balanced || !search.options.class_weights.empty()))
-    fail_usage("class weights are for classes, and the family {} is for numbers", to_string(search.options.family));
-  if (search.options.family == GlmFamily::negative_binomial && search.options.theta == 0)
-    fail_usage(
-        "a search of negative binomial models needs --theta: train one without a penalty (sheaf fit --model glm "
-        "--family negative-binomial), which estimates it");
-  return {!kind.classes,
-          kind.classes,
-          default_score(search.options.family),
-          Strategy::grid,
-          fmt::format("a generalised linear model of the family {}", to_string(search.options.family)),
-          search.options.family == GlmFamily::cox};
-}
-
-template <class T>
-std::unique_ptr<Family> make_glm_family(const Context& /*context*/, const Dataset<T>& dataset, const GlmSearch& search,
-                                        const SearchOptions& options) {
-  return std::make_unique<GlmFamilySearch<T>>(dataset, search, options);
-}
-
-template FamilyTraits decide_family(const Dataset<float>&, GlmSearch&, const SearchOptions&);
-template FamilyTraits decide_family(const Dataset<double>&, GlmSearch&, const SearchOptions&);
-template std::unique_ptr<Family> make_glm_family(const Context&, const Dataset<float>&, const GlmSearch&,
-                                                 const SearchOptions&);
-template std::unique_ptr<Family> make_glm_family(const Context&, const Dataset<double>&, const GlmSearch&,
-                                                 const SearchOptions&);
-
 }  // namespace sheaf::engine
+
+namespace sheaf {
+
+const Family& glm_family() {
+  static const engine::GlmRow row;
+  return row;
+}
+const Family& family_of(const GlmOptions& /*options*/) { return glm_family(); }
+
+}  // namespace sheaf

@@ -1,11 +1,12 @@
+#include "kernel/family/trainer.hpp"
+
 #include <algorithm>
 #include <limits>
 
 #include "core/parallel.hpp"
+#include "family/values.hpp"
 #include "kernel/model/row_subset.hpp"
 #include "score/scorer.hpp"
-#include "search/families/svm.hpp"
-#include "search/families/values.hpp"
 
 namespace sheaf::engine {
 namespace {

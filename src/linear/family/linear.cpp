@@ -3,11 +3,14 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "data/text/model_file.hpp"
+#include "family/family.hpp"
+#include "family/values.hpp"
 #include "linear/dual/dual.hpp"
+#include "linear/family/work.hpp"
+#include "linear/model/formats.hpp"
 #include "linear/model/problem.hpp"
 #include "linear/newton/newton.hpp"
-#include "search/families/values.hpp"
-#include "search/family.hpp"
 
 namespace sheaf::engine {
 namespace {
@@ -24,6 +27,8 @@ constexpr std::int32_t worthwhile_along_costs = 512;
 constexpr std::int32_t worthwhile_for_dual = 512;
 constexpr std::int64_t weights_share = 16;  // row weights may take this part of the memory
 
+std::vector<double> default_costs() { return parse_numbers("0.001:1000:7", "cost"); }
+
 /// The tasks of a model at C = 1, class weights aside: those depend on the rows that a split trains on.
 LinearOptions unit_options(LinearOptions options) {
   options.cost = 1;
@@ -39,11 +44,11 @@ class LinearTrainer : public Trainer {
  public:
   /// The cost of a task is that of the point times `cost_factor`.
   LinearTrainer(const Context& context, const Dataset<T>& dataset, const linear::Problem& problem,
-                const LinearSearch& search, double cost_factor, bool keep_decisions)
+                const LinearOptions& options, double cost_factor, bool keep_decisions)
       : context_(context),
         dataset_(dataset),
-        options_(search.options),
-        along_costs_(search.warm_starts),
+        options_(options),
+        along_costs_(options.warm_starts),
         cost_factor_(cost_factor),
         labels_(problem.labels),
         sheaf_(problem.sheaf),
@@ -139,26 +144,26 @@ class LinearTrainer : public Trainer {
 };
 
 template <class T>
-class LinearFamily : public Family {
+class LinearSearch : public FamilySearch {
  public:
-  LinearFamily(const Context& context, const Dataset<T>& dataset, const LinearSearch& search,
-               const SearchOptions& options, const ColumnTransforms* seen)
+  LinearSearch(const Context& context, const Dataset<T>& dataset, const SearchSpace& space,
+               const TrainingOptions& options)
       : dataset_(dataset),
-        search_(search),
+        options_(space.get<LinearOptions>()),
         row_weights_(options.row_weights),
         keep_decisions_(options.keep_decisions),
         problem_(make_problem(context)),
-        space_(product_space({{"cost", "C"}}, {search.costs})) {
-    const auto models = static_cast<std::int64_t>(search.costs.size()) * options.folds;
-    if (seen != nullptr) {
-      seen_ = *seen;
-      search_.options.method = LinearMethod::newton;  // the dual sees features as they are
+        space_(product_space({{"cost", "C"}}, {space.numbers("cost")})) {
+    const auto models = static_cast<std::int64_t>(space_.size()) * options.folds;
+    if (options.seen != nullptr) {
+      seen_ = *options.seen;
+      options_.method = LinearMethod::newton;  // the dual sees features as they are
     }
-    if (search_.warm_starts) require_newton();
-    search_.options = linear::with_method(context, dataset, search_.options, models * problem_.sheaf.target_columns);
-    if (problem_.labels.class_names.size() == 2 && search.options.loss == Loss::crammer_singer) halve_problem(context);
-    for (const auto& [name, weight] : search.options.class_weights) find_class(problem_.labels.class_names, name);
-    space_.finer = {refinement_of(search.costs)};
+    if (options_.warm_starts) require_newton();
+    options_ = linear::with_method(context, dataset, options_, models * problem_.sheaf.target_columns);
+    if (problem_.labels.class_names.size() == 2 && options_.loss == Loss::crammer_singer) halve_problem(context);
+    for (const auto& [name, weight] : options_.class_weights) find_class(problem_.labels.class_names, name);
+    space_.finer = {refinement_of(space.numbers("cost"))};
     space_.halvings = 3;
   }
 
@@ -169,7 +174,7 @@ class LinearFamily : public Family {
   std::int32_t tasks() const override { return problem_.sheaf.target_columns; }
   std::vector<double> complexity(const Point& point, double /*size*/) const override { return point; }
 
-  BatchLimits limits(const Context& context, const Plan& plan) const override {
+  BatchLimits limits(const Context& context, const SplitCounts& counts) const override {
     const auto rows = dataset_.rows();
     const auto memory = context.memory();
     auto data = 2 * matrix_bytes(dataset_.x);
@@ -178,22 +183,23 @@ class LinearFamily : public Family {
     const auto fitting = room / std::max<std::int64_t>(bytes_per_task(), 1) / 8 * 8;
     const auto tasks = std::clamp<std::int64_t>(fitting, 1, most_together(context));
     const auto column = std::max<std::int64_t>(rows, 1) * static_cast<std::int64_t>(sizeof(float));
-    const auto most = search_.warm_starts ? std::max(1, worthwhile_columns / this->tasks()) : plan.all_splits();
-    const auto splits = std::clamp<std::int64_t>(memory / weights_share / column, 1, std::min(most, plan.all_splits()));
+    const auto most = options_.warm_starts ? std::max(1, worthwhile_columns / this->tasks()) : counts.all;
+    const auto splits = std::clamp<std::int64_t>(memory / weights_share / column, 1, std::min(most, counts.all));
     return {memory, static_cast<std::int32_t>(tasks), static_cast<std::int32_t>(splits), false};
   }
 
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
-    return std::make_unique<LinearTrainer<T>>(context, dataset_, problem_, search_, cost_factor_, keep_decisions_);
+    return std::make_unique<LinearTrainer<T>>(context, dataset_, problem_, options_, cost_factor_, keep_decisions_);
   }
-  Model refit(const Context& context, const Point& point) const override {
-    auto options = search_.options;
+  std::unique_ptr<TrainedModel> refit(const Context& context, const Point& point) const override {
+    auto options = options_;
     options.loss = asked_loss();
     options.cost = point.front();
-    return linear::train_seen(context, dataset_, options, row_weights_, seen_.splits > 0 ? &seen_ : nullptr);
+    return trained_model(
+        linear::train_seen(context, dataset_, options, row_weights_, seen_.splits > 0 ? &seen_ : nullptr));
   }
   std::string failure(const TaskFit& fit) const override {
-    if (search_.options.method == LinearMethod::dual)
+    if (options_.method == LinearMethod::dual)
       return fmt::format("{:.3g} is left after {} passes, {:.3g} was wanted", fit.gradient_norm, fit.iterations,
                          fit.tolerance);
     return fmt::format("|gradient| is {:.3g} after {} steps, {:.3g} was wanted", fit.gradient_norm, fit.iterations,
@@ -201,47 +207,47 @@ class LinearFamily : public Family {
   }
 
  private:
-  bool dual() const { return search_.options.method == LinearMethod::dual; }
+  bool dual() const { return options_.method == LinearMethod::dual; }
 
   /// Along costs: no more than its weights, for its column is used by many.
   std::int64_t bytes_per_task() const {
     constexpr std::int64_t size = sizeof(T);
-    const auto weights = dataset_.features() + (search_.options.bias > 0 ? 1 : 0);
+    const auto weights = dataset_.features() + (options_.bias > 0 ? 1 : 0);
     if (dual()) return dataset_.rows() * size;
-    if (search_.warm_starts) return 2 * weights * size;
+    if (options_.warm_starts) return 2 * weights * size;
     return linear::NewtonBlock<T>::bytes_per_chain(dataset_.rows(), weights);
   }
 
   std::int64_t most_together(const Context& context) const {
     if (dual()) return worthwhile_for_dual;
-    if (search_.warm_starts) return std::max(worthwhile_along_costs, tasks());
+    if (options_.warm_starts) return std::max(worthwhile_along_costs, tasks());
     return context.device().is_cpu() ? worthwhile_on_cpu : worthwhile_on_gpu;
   }
 
   void require_newton() {
-    if (search_.options.method == LinearMethod::dual)
+    if (options_.method == LinearMethod::dual)
       fail_usage("warm starts along the cost are for Newton's method; leave out warm-starts or the solver dual");
-    search_.options.method = LinearMethod::newton;
+    options_.method = LinearMethod::newton;
   }
 
-  Loss asked_loss() const { return cost_factor_ == 1 ? *search_.options.loss : Loss::crammer_singer; }
-  const LinearSolver& solver() const { return linear_solver(asked_loss(), search_.options.method); }
+  Loss asked_loss() const { return cost_factor_ == 1 ? *options_.loss : Loss::crammer_singer; }
+  const LinearSolver& solver() const { return linear_solver(asked_loss(), options_.method); }
 
   linear::Problem make_problem(const Context& context) const {
     return linear::make_problem(context, dataset_.target, dataset_.source, dataset_.rows(),
-                                unit_options(search_.options));
+                                unit_options(options_));
   }
 
   /// Of two classes the weights of Crammer and Singer's model are u / 2 and -u / 2, with u the weights of the hinge
   /// loss at twice the cost: its one decision value ranks and decides as those two do.
   void halve_problem(const Context& context) {
-    search_.options.loss = Loss::hinge;
+    options_.loss = Loss::hinge;
     cost_factor_ = 2;
     problem_ = make_problem(context);
   }
 
   const Dataset<T>& dataset_;
-  LinearSearch search_;
+  LinearOptions options_;
   std::span<const float> row_weights_;
   bool keep_decisions_;
   double cost_factor_ = 1;
@@ -250,33 +256,100 @@ class LinearFamily : public Family {
   Space space_;
 };
 
+constexpr double newton_passes = 60;  // products with the matrix and with its transpose
+/// Rows are visited one after another: a GPU only gains by many models side by side.
+constexpr double many_dual_models = 512;
+
+bool trained_by_dual(const LinearOptions& options, const Target& target) {
+  if (options.method == LinearMethod::newton) return false;
+  return options.method == LinearMethod::dual ||
+         linear_solver(*with_defaults(options, target).loss).method == LinearMethod::dual;
+}
+
+class LinearRow : public FamilyRow<LinearRow, LinearOptions> {
+ public:
+  std::string_view name() const override { return "linear"; }
+  std::string_view section() const override { return "Linear models (--model linear)"; }
+  std::vector<ModelKind> kinds() const override {
+    return {kind("linear", "linear model with an L2 penalty", LinearOptions{})};
+  }
+
+  ModelOptions with_defaults(ModelOptions options, const DataSummary& data) const override {
+    auto& own = options.get<LinearOptions>();
+    own = sheaf::with_defaults(own, data.target);
+    return options;
+  }
+  WorkEstimate training_work(const ModelOptions& options, const DataSummary& data, double models) const override {
+    return work(options.get<LinearOptions>(), data, models);
+  }
+  WorkEstimate search_work(const SearchSpace& space, const DataSummary& data, double splits,
+                           double levels) const override {
+    return work(space.get<LinearOptions>(), data,
+                static_cast<double>(space.numbers("cost").size()) * splits * levels);
+  }
+  bool takes_transforms(const ModelOptions& options) const override {
+    const auto& own = options.get<LinearOptions>();
+    return own.method != LinearMethod::dual && linear_solver(*own.loss).method == LinearMethod::newton;
+  }
+  /// The dual takes no column transforms.
+  SearchSpace with_known_points(SearchSpace space) const override {
+    space.get<LinearOptions>().method = LinearMethod::newton;
+    return space;
+  }
+
+  template <class T>
+  std::unique_ptr<TrainedModel> train_model(const Context& context, const Dataset<T>& dataset,
+                                            const LinearOptions& options, std::span<const float> row_weights) const {
+    return trained_model(train_linear(context, dataset, options, row_weights));
+  }
+  template <class T>
+  FamilyTraits decide_space(const Dataset<T>& dataset, SearchSpace& space, std::span<const float> row_weights) const {
+    space.options = with_defaults(space.options, summary_of(dataset, row_weights));
+    auto& options = space.get<LinearOptions>();
+    if (options.penalty == LinearPenalty::l1)
+      fail_usage("linear models with an L1 penalty are searched as elastic nets");
+    const bool open = space["cost"].empty();
+    if (open) space["cost"] = default_costs();
+    options.cost = 1;
+    const auto& solver = linear_solver(*options.loss);
+    FamilyTraits traits{solver.regression, solver.probabilities, solver.regression ? Metric::r2 : Metric::accuracy,
+                        Strategy::grid, std::string(solver.about)};
+    traits.open_grid = open;
+    return traits;
+  }
+  template <class T>
+  std::unique_ptr<FamilySearch> make_search(const Context& context, const Dataset<T>& dataset,
+                                            const SearchSpace& space, const TrainingOptions& options) const {
+    return std::make_unique<LinearSearch<T>>(context, dataset, space, options);
+  }
+
+  std::unique_ptr<TrainedModel> empty_model() const override { return trained_model(LinearModel()); }
+  std::unique_ptr<TrainedModel> read(ModelReader& reader) const override {
+    return trained_model(linear::read_sheaf_model(reader, name()));
+  }
+  std::optional<ModelFile> peer_format() const override { return ModelFile::liblinear; }
+  std::string_view peer_word() const override { return "solver_type"; }
+  std::unique_ptr<TrainedModel> read_peer(ModelReader& reader) const override {
+    return trained_model(linear::read_liblinear_model(reader));
+  }
+
+ private:
+  static WorkEstimate work(const LinearOptions& options, const DataSummary& data, double models) {
+    if (trained_by_dual(options, data.target) && models * linear::columns_of(data.target) < many_dual_models)
+      return {0, static_cast<double>(data.bytes)};
+    return linear::work_of_passes(data, models * newton_passes);
+  }
+};
+
 }  // namespace
-
-template <class T>
-FamilyTraits decide_family(const Dataset<T>& dataset, LinearSearch& search, const SearchOptions& /*options*/) {
-  search.options = with_defaults(search.options, dataset.target);
-  if (search.options.penalty == LinearPenalty::l1)
-    fail_usage("linear models with an L1 penalty are searched as elastic nets");
-  if (search.costs.empty()) search.costs = default_costs();
-  sort_once(search.costs);
-  search.options.cost = 1;
-  const auto& solver = linear_solver(*search.options.loss);
-  return {solver.regression, solver.probabilities, solver.regression ? Metric::r2 : Metric::accuracy, Strategy::grid,
-          std::string(solver.about)};
-}
-
-template <class T>
-std::unique_ptr<Family> make_linear_family(const Context& context, const Dataset<T>& dataset,
-                                           const LinearSearch& search, const SearchOptions& options,
-                                           const ColumnTransforms* seen) {
-  return std::make_unique<LinearFamily<T>>(context, dataset, search, options, seen);
-}
-
-template FamilyTraits decide_family(const Dataset<float>&, LinearSearch&, const SearchOptions&);
-template FamilyTraits decide_family(const Dataset<double>&, LinearSearch&, const SearchOptions&);
-template std::unique_ptr<Family> make_linear_family(const Context&, const Dataset<float>&, const LinearSearch&,
-                                                    const SearchOptions&, const ColumnTransforms*);
-template std::unique_ptr<Family> make_linear_family(const Context&, const Dataset<double>&, const LinearSearch&,
-                                                    const SearchOptions&, const ColumnTransforms*);
-
 }  // namespace sheaf::engine
+
+namespace sheaf {
+
+const Family& linear_family() {
+  static const engine::LinearRow row;
+  return row;
+}
+const Family& family_of(const LinearOptions& /*options*/) { return linear_family(); }
+
+}  // namespace sheaf

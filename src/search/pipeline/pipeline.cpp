@@ -10,10 +10,10 @@
 #include <optional>
 
 #include "core/fail.hpp"
-#include "linear/model/problem.hpp"
+#include "family/family.hpp"
 #include "pipeline/learn.hpp"
-#include "search/families/selection.hpp"
-#include "search/family.hpp"
+#include "search/make_search.hpp"
+#include "search/pipeline/selection.hpp"
 
 namespace sheaf::engine {
 namespace {
@@ -30,20 +30,30 @@ std::vector<std::string> names_of(const Dataset<T>& dataset) {
   return names;
 }
 
+/// A search whose models have steps before them.
+class WithPipeline {
+ public:
+  WithPipeline() = default;
+  WithPipeline(const WithPipeline&) = delete;
+  WithPipeline& operator=(const WithPipeline&) = delete;
+  virtual ~WithPipeline() = default;
+  virtual Model refit_with_pipeline(const Context& context, const Point& point) const = 0;
+};
+
 template <class T>
-class PipelineFamily;
+class PipelineSearch;
 
 template <class T>
 class PipelineTrainer : public Trainer {
  public:
-  PipelineTrainer(const Context& context, const PipelineFamily<T>& family) : context_(context), family_(family) {}
+  PipelineTrainer(const Context& context, const PipelineSearch<T>& family) : context_(context), family_(family) {}
 
   void load(const SplitTable& table) override { table_ = &table; }
   std::vector<ModelScores> train(std::span<const Job> jobs, bool chosen) override;
 
  private:
   const Context& context_;
-  const PipelineFamily<T>& family_;
+  const PipelineSearch<T>& family_;
   const SplitTable* table_ = nullptr;
 };
 
@@ -51,28 +61,28 @@ class PipelineTrainer : public Trainer {
 template <class T>
 class TransformTrainer : public Trainer {
  public:
-  TransformTrainer(const Context& context, const PipelineFamily<T>& family);
+  TransformTrainer(const Context& context, const PipelineSearch<T>& family);
 
   void load(const SplitTable& table) override;
   std::vector<ModelScores> train(std::span<const Job> jobs, bool chosen) override;
 
  private:
   const Context& context_;
-  const PipelineFamily<T>& family_;
+  const PipelineSearch<T>& family_;
   std::unique_ptr<Trainer> trainer_;
 };
 
 template <class T>
-class PipelineFamily : public Family {
+class PipelineSearch : public FamilySearch, public WithPipeline {
  public:
-  PipelineFamily(const Context& context, const Dataset<T>& dataset, const FamilySearch& search,
+  PipelineSearch(const Context& context, const Dataset<T>& dataset, const SearchSpace& space,
                  const SearchOptions& options)
-      : dataset_(dataset), search_(search), options_(options), pipeline_(options.pipeline), counts_{pipeline_.counts} {
+      : dataset_(dataset), search_(space), options_(options), pipeline_(options.pipeline), counts_{pipeline_.counts} {
     options_.pipeline = {};  // the family itself has none
     if (!share_dataset(context)) {
       learner_.emplace(context, dataset, dataset, pipeline_);
       whole_ = learner_->with_count(context, counts_.largest());
-      family_ = make_family(context, whole_.all, search_, options_);
+      family_ = make_search(context, whole_.all, search_, options_);
       names_ = names_of(learner_->before_selection());
       select_together(context);
     }
@@ -87,11 +97,11 @@ class PipelineFamily : public Family {
   std::int64_t least_rows() const override { return family_->least_rows(); }
   /// All points of a split are trained together where the pipeline is learnt for them, and all splits of a level where
   /// they select together.
-  BatchLimits limits(const Context& context, const Plan& plan) const override {
-    auto limits = family_->limits(context, plan);
+  BatchLimits limits(const Context& context, const SplitCounts& splits) const override {
+    auto limits = family_->limits(context, splits);
     limits.whole_grids = limits.whole_grids || !shares_dataset_;
     if (selection_)
-      limits.tasks = std::max(limits.tasks, space_.size() * tasks() * std::min(plan.splits(), selected_together));
+      limits.tasks = std::max(limits.tasks, space_.size() * tasks() * std::min(splits.of_level, selected_together));
     return limits;
   }
   std::vector<double> complexity(const Point& point, double size) const override {
@@ -106,17 +116,21 @@ class PipelineFamily : public Family {
           context, *selection_, [this](const Dataset<T>& split, ModelScores& model) { name_weights(split, model); });
     return std::make_unique<PipelineTrainer<T>>(context, *this);
   }
-  Model refit(const Context& context, const Point& point) const override {
+  std::unique_ptr<TrainedModel> refit(const Context& context, const Point& point) const override {
+    return refit_with_pipeline(context, point).take_trained();
+  }
+  Model refit_with_pipeline(const Context& context, const Point& point) const override {
     if (shares_dataset_) return refit_shared(context, point);
     const auto prepared = learner_->with_count(context, counts_.of(point));
-    const auto family = make_family(context, prepared.all, search_, options_);
-    auto model = family->refit(context, counts_.own_part(point));
+    const auto family = make_search(context, prepared.all, search_, options_);
+    Model model(family->refit(context, counts_.own_part(point)));
     model.set_pipeline(prepared.pipeline);
     return model;
   }
   std::string failure(const TaskFit& fit) const override { return family_->failure(fit); }
   std::span<const FeatureSummary> dataset_features() const override { return features_; }
-  void add_notes(SearchResult& result) const override { family_->add_notes(result); }
+  std::vector<std::string> notes(const SearchOutcome& outcome) const override { return family_->notes(outcome); }
+  KernelCounts kernel_counts() const override { return family_->kernel_counts(); }
 
   const SelectedCounts& counts() const { return counts_; }
 
@@ -124,7 +138,7 @@ class PipelineFamily : public Family {
   std::vector<ModelScores> train(const Context& context, const PipelineLearner<T>& learner, std::int64_t count,
                                  const SplitTable& split, std::span<const Point> points, bool chosen) const {
     const auto prepared = learner.with_count(context, count);
-    const auto family = make_family(context, prepared.all, search_, options_);
+    const auto family = make_search(context, prepared.all, search_, options_);
     const auto trainer = family->trainer(context);
     trainer->load(split);
     std::map<Point, std::vector<std::size_t>> together;  // one call trains points that share their kernel, or the like
@@ -164,7 +178,7 @@ class PipelineFamily : public Family {
     });
   }
 
-  const Family& family() const { return *family_; }
+  const FamilySearch& family() const { return *family_; }
   /// The dataset that all splits share.
   const Dataset<T>& shared_dataset() const { return whole_.all; }
   const Dataset<T>& dataset() const { return dataset_; }
@@ -174,13 +188,13 @@ class PipelineFamily : public Family {
  private:
   /// The family over the dataset as it is but for steps that learn nothing, where all splits can share it.
   bool share_dataset(const Context& context) {
-    if (!takes_transforms(search_) || !pipeline::changes_features_alone(pipeline_)) return false;
+    if (!search_.options.family().takes_transforms(search_.options) || !pipeline::changes_features_alone(pipeline_)) return false;
     learner_.emplace(context, dataset_, dataset_, pipeline::without_learnt_steps(pipeline_));
     auto prepared = learner_->with_count(context, 0);
     auto learnt = pipeline::learn_whole_transforms(context, prepared.all, pipeline_);
     if (!pipeline::transforms_are_accurate<T>(learnt.transforms)) return false;
     whole_ = std::move(prepared);
-    family_ = make_family(context, whole_.all, search_, options_, &learnt.transforms);
+    family_ = make_search(context, whole_.all, search_, options_, &learnt.transforms);
     kept_ = std::move(learnt.kept);
     if (whole_.pipeline.steps.empty()) features_ = std::move(learnt.features);
     for (auto& step : learnt.steps) whole_.pipeline.steps.push_back(std::move(step));
@@ -191,7 +205,7 @@ class PipelineFamily : public Family {
   void select_together(const Context& context) {
     auto steps = pipeline_;
     steps.select.clear();
-    if (pipeline_.select.empty() || !takes_transforms(search_) || !pipeline::changes_features_alone(steps)) return;
+    if (pipeline_.select.empty() || !search_.options.family().takes_transforms(search_.options) || !pipeline::changes_features_alone(steps)) return;
     for (const auto& step : whole_.pipeline.steps)
       if (const auto* scaling = std::get_if<Scaling>(&step);
           scaling != nullptr && !pipeline::transforms_are_accurate<T>({1, scaling->shift, scaling->factor}))
@@ -204,8 +218,7 @@ class PipelineFamily : public Family {
 
   /// On the dataset that the splits share too, in place of a scaled copy.
   Model refit_shared(const Context& context, const Point& point) const {
-    const auto seen = family_->refit(context, counts_.own_part(point));
-    Model model = linear::keep_features(*seen.linear(), kept_);
+    Model model(family_->refit(context, counts_.own_part(point))->with_features(kept_));
     model.set_pipeline(whole_.pipeline);
     return model;
   }
@@ -245,7 +258,7 @@ class PipelineFamily : public Family {
   }
 
   const Dataset<T>& dataset_;
-  FamilySearch search_;
+  SearchSpace search_;
   SearchOptions options_;
   PipelineOptions pipeline_;
   SelectedCounts counts_;
@@ -257,12 +270,12 @@ class PipelineFamily : public Family {
   std::vector<std::int64_t> kept_;              // features of a shared dataset that filters keep
   std::vector<FeatureSummary> features_;        // of a shared dataset that no step changes before
   std::vector<std::string> names_;              // of the features before a selection; none of a shared dataset
-  std::unique_ptr<Family> family_;              // on all rows
+  std::unique_ptr<FamilySearch> family_;              // on all rows
   Space space_;
 };
 
 template <class T>
-TransformTrainer<T>::TransformTrainer(const Context& context, const PipelineFamily<T>& family)
+TransformTrainer<T>::TransformTrainer(const Context& context, const PipelineSearch<T>& family)
     : context_(context), family_(family), trainer_(family.family().trainer(context)) {}
 
 template <class T>
@@ -302,15 +315,20 @@ std::vector<ModelScores> PipelineTrainer<T>::train(std::span<const Job> jobs, bo
 
 }  // namespace
 
-template <class T>
-std::unique_ptr<Family> make_pipeline_family(const Context& context, const Dataset<T>& dataset,
-                                             const FamilySearch& search, const SearchOptions& options) {
-  return std::make_unique<PipelineFamily<T>>(context, dataset, search, options);
+Model refit_model(const Context& context, const FamilySearch& search, const Point& point) {
+  if (const auto* steps = dynamic_cast<const WithPipeline*>(&search)) return steps->refit_with_pipeline(context, point);
+  return Model(search.refit(context, point));
 }
 
-template std::unique_ptr<Family> make_pipeline_family(const Context&, const Dataset<float>&, const FamilySearch&,
-                                                      const SearchOptions&);
-template std::unique_ptr<Family> make_pipeline_family(const Context&, const Dataset<double>&, const FamilySearch&,
-                                                      const SearchOptions&);
+template <class T>
+std::unique_ptr<FamilySearch> make_pipeline_search(const Context& context, const Dataset<T>& dataset,
+                                                   const SearchSpace& space, const SearchOptions& options) {
+  return std::make_unique<PipelineSearch<T>>(context, dataset, space, options);
+}
+
+template std::unique_ptr<FamilySearch> make_pipeline_search(const Context&, const Dataset<float>&, const SearchSpace&,
+                                                            const SearchOptions&);
+template std::unique_ptr<FamilySearch> make_pipeline_search(const Context&, const Dataset<double>&, const SearchSpace&,
+                                                            const SearchOptions&);
 
 }  // namespace sheaf::engine

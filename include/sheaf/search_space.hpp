@@ -1,0 +1,118 @@
+// What a search varies, and what it knows of each model that it trained.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sheaf/model_options.hpp>
+#include <sheaf/scores.hpp>
+#include <sheaf/task_fit.hpp>
+
+namespace sheaf {
+
+/// The values of one parameter that a search tries: numbers or, of a choice, names.
+struct TriedValues {
+  std::vector<double> numbers;
+  std::vector<std::string> names;
+
+  TriedValues() = default;
+  TriedValues(std::initializer_list<double> values) : numbers(values) {}
+  TriedValues(std::initializer_list<const char*> values) : names(values.begin(), values.end()) {}
+  TriedValues(std::vector<double> values) : numbers(std::move(values)) {}      // NOLINT(google-explicit-constructor): a
+  TriedValues(std::vector<std::string> values) : names(std::move(values)) {}  // NOLINT(google-explicit-constructor): list
+
+  bool empty() const { return numbers.empty() && names.empty(); }
+};
+
+/// The options of a model and, for some of their parameters, several values to try in place of one. Parameters that
+/// must be searched and are not named here are found from the data.
+struct SearchSpace {
+  ModelOptions options;
+  std::map<std::string, TriedValues, std::less<>> tried;  ///< by the name of the parameter
+
+  SearchSpace() = default;
+  SearchSpace(ModelOptions model) : options(std::move(model)) {}  // NOLINT(google-explicit-constructor): a space with
+  template <FamilyOptions Options>                                // nothing to vary
+  SearchSpace(Options model) : options(std::move(model)) {}       // NOLINT(google-explicit-constructor): likewise
+
+  /// space["cost"] = {0.1, 1, 10}
+  TriedValues& operator[](std::string_view parameter);
+  /// The numbers or names that are tried; none: nothing is.
+  const std::vector<double>& numbers(std::string_view parameter) const;
+  const std::vector<std::string>& names(std::string_view parameter) const;
+  template <class Options>
+  Options& get() {
+    return options.get<Options>();
+  }
+  template <class Options>
+  const Options& get() const {
+    return options.get<Options>();
+  }
+};
+
+/// Sets one parameter from text: a list of values to try of one that can be searched, which are added to those that are
+/// there, else a value of the options. Errors as for ModelOptions.
+void set_parameter(SearchSpace& space, std::string_view name, std::string_view text);
+
+/// One parameter that a search varies.
+struct SearchAxis {
+  std::string name;   ///< of the parameter: cost, gamma, alpha ...
+  std::string title;  ///< for people: C, gamma ...
+  bool descending = false;
+  bool open_ended = true;  ///< values beyond those tried may be better
+  /// Of a choice among names: the value n stands for names[n - 1]. Empty: values are numbers.
+  std::vector<std::string> names = {};
+
+  /// A value as people read it.
+  std::string text(double value) const;
+};
+/// One value for each axis.
+using Point = std::vector<double>;
+
+/// The weights of one decision value, where they are kept.
+struct FeatureWeights {
+  double intercept = 0;
+  std::vector<std::int32_t> features;  ///< those with a weight, ascending
+  std::vector<double> weights;
+};
+
+/// One step of a path of weights: one model for each decision value.
+struct PathStep {
+  Point point;
+  std::vector<FeatureWeights> weights;
+};
+
+/// One point on one split.
+struct ModelScores : Scores {
+  std::vector<TaskFit> fits;            ///< one a decision value; SVMs: one for all
+  double size = -1;                     ///< support vectors, or weights that are not 0; -1: not counted
+  std::vector<FeatureWeights> weights;  ///< one a decision value; elastic nets of outer resamples only
+
+  /// Keeps the numbers alone.
+  void drop_curves();
+};
+
+/// What the size of a model counts.
+struct SizeWords {
+  std::string words = "weights that are not 0";
+  std::string key = "nonzeros";    ///< in JSON
+  std::string column = "weights";  ///< above a column of a table
+  std::string advice = {};         ///< a sentence on what large ones mean; may be empty
+};
+
+/// Which points of the space are tried.
+enum class Strategy : std::uint8_t {
+  automatic,  ///< refine where the space was found from the data, else grid
+  grid,       ///< all
+  random,     ///< some, drawn at random
+  refine,     ///< a coarse grid, or points at random where the grid is given; then ever closer around the best
+  descent,    ///< from the middle to better neighbours, in ever smaller steps
+  halving,    ///< all on one split; the better half on two, the better half of those on four ...
+};
+std::string_view to_string(Strategy strategy);
+
+}  // namespace sheaf

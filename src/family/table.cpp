@@ -1,0 +1,67 @@
+// The table of families. A new family adds its row here; nothing else need know of it.
+#include "family/family.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "core/fail.hpp"
+#include "core/names.hpp"
+
+namespace sheaf {
+
+const Family& linear_family();
+const Family& svm_family();
+const Family& net_family();
+const Family& glm_family();
+const Family& neighbors_family();
+
+std::span<const Family* const> families() {
+  static const std::array rows{&linear_family(), &svm_family(), &net_family(), &glm_family(), &neighbors_family()};
+  return rows;
+}
+
+const Family* find_family(std::string_view name) {
+  for (const auto* family : families())
+    if (family->name() == name) return family;
+  return nullptr;
+}
+
+std::unique_ptr<TrainedModel> Family::read_peer(ModelReader& /*reader*/) const {
+  throw InternalError("a family without a program that it stands in for was asked to read that program's file");
+}
+
+std::unique_ptr<TrainedModel> TrainedModel::with_features(std::span<const std::int64_t> /*features*/) const {
+  throw InternalError("some features of a model without weights were asked for");
+}
+
+std::string_view program_of(ModelFile format) {
+  return format == ModelFile::liblinear ? "LIBLINEAR" : format == ModelFile::libsvm ? "LIBSVM" : "Sheaf";
+}
+
+void refuse_offsets(std::span<const double> offsets) {
+  if (!offsets.empty()) fail_usage("offsets are for generalised linear models and elastic nets of counts and classes");
+}
+
+const std::vector<ModelKind>& model_kinds() {
+  static const auto kinds = [] {
+    std::vector<ModelKind> rows;
+    for (const auto* family : families())
+      for (auto& kind : family->kinds()) {
+        kind.family = family->name();
+        rows.push_back(std::move(kind));
+      }
+    return rows;
+  }();
+  return kinds;
+}
+
+const ModelKind& find_model_kind(std::string_view name) {
+  std::vector<std::string> known;
+  for (const auto& kind : model_kinds()) {
+    if (kind.name == name) return kind;
+    known.emplace_back(kind.name);
+  }
+  fail_unknown("model", name, known);
+}
+
+}  // namespace sheaf

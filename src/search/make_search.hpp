@@ -1,0 +1,26 @@
+// A search of any family over a dataset, behind the pipeline of its options.
+#pragma once
+
+#include <memory>
+
+#include <sheaf/search.hpp>
+
+#include "family/search.hpp"
+#include "search/plan.hpp"
+
+namespace sheaf::engine {
+
+/// All arguments must outlive it. `seen` as in TrainingOptions.
+template <class T>
+std::unique_ptr<FamilySearch> make_search(const Context& context, const Dataset<T>& dataset, const SearchSpace& space,
+                                          const SearchOptions& options, const ColumnTransforms* seen = nullptr);
+
+/// The same for a dataset that needs a pipeline.
+template <class T>
+std::unique_ptr<FamilySearch> make_pipeline_search(const Context& context, const Dataset<T>& dataset,
+                                                   const SearchSpace& space, const SearchOptions& options);
+
+/// The model of a point, trained on all rows, with its pipeline.
+Model refit_model(const Context& context, const FamilySearch& search, const Point& point);
+
+}  // namespace sheaf::engine
