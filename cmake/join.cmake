@@ -7,20 +7,20 @@ set(sheaf_alone
   src/data/prepare/scaling.cpp
   src/data/read/libsvm.cpp
   src/data/take_rows.cpp
+  src/kernel/family/svm.cpp
   src/kernel/smo/problem.cpp
+  src/linear/family/linear.cpp
+  src/linear/family/net.cpp
   src/linear/model/model.cpp
   src/linear/model/net_parameters.cpp
   src/model/threshold_file.cpp
+  src/neighbors/family/neighbors.cpp
   src/report/search_charts.cpp
   src/report/search_json.cpp
   src/report/selection_charts.cpp
   src/report/selection_json.cpp
   src/report/surface.cpp
   src/score/scorer.cpp
-  src/search/families/linear.cpp
-  src/search/families/neighbors.cpp
-  src/search/families/net.cpp
-  src/search/families/svm.cpp
   src/search/journal/result_folder.cpp
   src/search/plan.cpp
   src/search/results/learning_curve.cpp)

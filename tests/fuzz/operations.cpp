@@ -3,10 +3,8 @@
 #include <cstring>
 
 #include <sheaf/elastic_net.hpp>
-#include <sheaf/glm.hpp>
 #include <sheaf/model.hpp>
 #include <sheaf/pipeline.hpp>
-#include <sheaf/svm.hpp>
 
 #include "fuzz/reader_check.hpp"
 #include "fuzz/targets.hpp"
@@ -52,15 +50,14 @@ std::string table(Bytes& bytes) {
   return text;
 }
 
-void limit_work(LinearOptions& options) { options.max_iterations = 50; }
-void limit_work(SvmOptions& options) { options.max_iterations = 2000; }
-void limit_work(GlmOptions& options) { options.max_iterations = 50; }
-void limit_work(NetOptions& options) {
-  options.alpha = 0.1;
-  options.max_epochs = 100;
+/// Few steps, whatever the family calls them.
+void limit_work(ModelOptions& options) {
+  for (const auto& row : parameters_of(options)) {
+    if (row.name == "max-iterations") row.set(options, "50");
+    if (row.name == "max-epochs") row.set(options, "100");
+  }
+  if (auto* net = options.get_if<NetOptions>()) net->alpha = 0.1;
 }
-template <class Options>
-void limit_work(Options&) {}
 
 bool same(const Predictions& a, const Predictions& b) {
   const auto equal = [](const std::vector<double>& x, const std::vector<double>& y) {
@@ -75,7 +72,7 @@ void check_operations(std::string_view input) {
   Bytes bytes(input);
   const auto& kinds = model_kinds();
   auto options = kinds[bytes.below(static_cast<unsigned>(kinds.size()))].options;
-  std::visit([](auto& one) { limit_work(one); }, options);
+  limit_work(options);
   PipelineOptions pipeline;
   const auto& steps = parameters<PipelineOptions>();
   const auto& step = steps[bytes.below(static_cast<unsigned>(steps.size()))];

@@ -122,7 +122,7 @@ TEST_F(GlmCli, SearchFindsThePenalty) {
   for (const Device device : devices()) {
     const auto folder = "found" + std::to_string(++found);
     const auto search = shell("sheaf search " + golden("data/iris.libsvm") +
-                              " --model multinomial --alphas 0.001,0.1,10 --score log-loss --output " + folder +
+                              " --model multinomial --alpha 0.001,0.1,10 --score log-loss --output " + folder +
                               " --device " + to_string(device));
     ASSERT_EQ(search.code, 0) << search.err;
     EXPECT_TRUE(holds(search.out, {"generalised linear model (multinomial, logit), 3 points x 5 splits", "log-loss"}));

@@ -69,7 +69,7 @@ TEST_F(SurvivalCli, ElasticNetsAreSearchedByTheirDeviance) {
     EXPECT_TRUE(holds(file("s/model.txt"), {"solver ELASTIC_NET_COX\n", "ties breslow\n"}));
     EXPECT_EQ(shell("sheaf predict " + lung + " --model-file s/model.txt" + with).code, 0);
     const auto ranked = shell("sheaf search " + lung +
-                              " --model glm --score concordance --alphas 0.01,0.1 --output t --quiet --json" + with);
+                              " --model glm --score concordance --alpha 0.01,0.1 --output t --quiet --json" + with);
     ASSERT_EQ(ranked.code, 0) << ranked.err;
     EXPECT_EQ(Json::parse(ranked.out)["score"], "concordance");
     ASSERT_EQ(shell("rm -r s t").code, 0);

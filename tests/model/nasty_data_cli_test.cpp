@@ -51,7 +51,7 @@ TEST_F(NastyData, ALearningCurveOfVotesHasFewRowsToVote) {
 }
 
 TEST_F(NastyData, AxesMayHold0) {
-  for (const std::string grid : {"elastic-net --l1-ratios 0,0.5,1", "hknn --lambda 0,1", "cknn --lambda 0",
+  for (const std::string grid : {"elastic-net --l1-ratio 0,0.5,1", "hknn --lambda 0,1", "cknn --lambda 0",
                                  "knn --weighting class-ratio --temperature 0,1"}) {
     const auto found = limited("search plain.csv --output found --force --model " + grid);
     EXPECT_EQ(found.code, 0) << grid << found.err;
@@ -102,7 +102,7 @@ TEST_F(NastyData, R2OfEqualTargetsIs1Or0) {
         std::to_string(i % 7) + "," + std::to_string(i / 10) + "," + (i < 10 ? "5.5" : std::to_string(i % 7)) + "\n";
   write("half.csv", text);
   const auto found =
-      limited("search half.csv --model ridge --alphas 0.1 --score r2 --split group --group g --folds 3 --output found");
+      limited("search half.csv --model ridge --alpha 0.1 --score r2 --split group --group g --folds 3 --output found");
   ASSERT_EQ(found.code, 0) << found.err;
   const auto scores = file("found/scores.csv");
   EXPECT_EQ(scores.find("e+"), std::string::npos) << "no score is far beyond 1\n" << scores;

@@ -142,7 +142,7 @@ TEST_F(StudyCli, ModelsAreRelaxed) {
   ASSERT_EQ(shell("sheaf fit t.csv --model lasso --alpha 0.1 --relax 0.5 --output m").code, 0);
   EXPECT_TRUE(holds(file("m"), {"\nrelax 0.5\n"})) << file("m");
   EXPECT_TRUE(holds(shell("sheaf predict t.csv --model-file m --output p.csv").out, {"accuracy"}));
-  const auto study = shell(quick + "--l1-ratios 0.9 --relax 0,1 --report r.html");
+  const auto study = shell(quick + "--l1-ratio 0.9 --relax 0,1 --report r.html");
   ASSERT_EQ(study.code, 0) << study.err;
   EXPECT_TRUE(holds(study.out, {"relax", " --relax "})) << study.out;
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model lasso --alpha 0.1 --relax 2 --output n"), 2, {"relax"}));
@@ -297,11 +297,11 @@ TEST_F(StudyCli, RefusesWhatItWouldForget) {
   EXPECT_TRUE(refuses("--model elastic-net --bins 4", {"--bins is for criteria"}));
   EXPECT_TRUE(refuses("--splits 4", {"--splits is for --model"}));
   EXPECT_TRUE(refuses("--standardise", {"--standardise is for --model"}));
-  EXPECT_TRUE(refuses("--model lasso --l1-ratios 0.5", {"--l1-ratios is 1 for lasso"}));
-  EXPECT_TRUE(refuses("--model elastic-net --l1-ratios 0.5,2", {"l1-ratios is out of range"}));
-  EXPECT_TRUE(refuses("--model elastic-net --alphas 0", {"alphas must be more than 0"}));
-  EXPECT_TRUE(refuses("--model elastic-net --alphas 1:0.1:5", {"must be larger"}));
-  EXPECT_TRUE(refuses("--model elastic-net --alphas 1,2 --alpha-count 5", {"leave out --alpha-count"}));
+  EXPECT_TRUE(refuses("--model lasso --l1-ratio 0.5", {"l1-ratio is for the models elastic-net", "not lasso"}));
+  EXPECT_TRUE(refuses("--model elastic-net --l1-ratio 0.5,2", {"l1-ratio is out of range"}));
+  EXPECT_TRUE(refuses("--model elastic-net --alpha 0", {"alpha must be more than 0"}));
+  EXPECT_TRUE(refuses("--model elastic-net --alpha 1:0.1:5", {"must be larger"}));
+  EXPECT_TRUE(refuses("--model elastic-net --alpha 1,2 --alpha-count 5", {"leave out --alpha-count"}));
   EXPECT_TRUE(refuses("--model elastic-net --smallest-share 1", {"smallest-share is out of range"}));
   EXPECT_TRUE(refuses("--model elastic-net --score r2", {"r2 is a score of a numeric target"}));
   EXPECT_TRUE(refuses("--model elastic-net --score log-loss", {"elastic-net-logistic"}));
