@@ -14,10 +14,12 @@
 #include <sheaf/generate.hpp>
 #include <sheaf/glm.hpp>
 #include <sheaf/io.hpp>
+#include <sheaf/kernel_counts.hpp>
 #include <sheaf/linear.hpp>
 #include <sheaf/matrix.hpp>
 #include <sheaf/memory.hpp>
 #include <sheaf/model.hpp>
+#include <sheaf/model_options.hpp>
 #include <sheaf/neighbors.hpp>
 #include <sheaf/parameters.hpp>
 #include <sheaf/pipeline.hpp>
@@ -29,10 +31,13 @@
 #include <sheaf/scaling.hpp>
 #include <sheaf/scores.hpp>
 #include <sheaf/search.hpp>
+#include <sheaf/search_space.hpp>
 #include <sheaf/selection.hpp>
 #include <sheaf/snippets.hpp>
 #include <sheaf/splits.hpp>
 #include <sheaf/survival.hpp>
 #include <sheaf/svm.hpp>
+#include <sheaf/task_fit.hpp>
 #include <sheaf/threshold.hpp>
+#include <sheaf/trained_model.hpp>
 #include <sheaf/version.hpp>

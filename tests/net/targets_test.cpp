@@ -88,7 +88,7 @@ TEST(SeveralTargets, SearchesFindTheSquaresOfCvGlmnet) {
       family.get<NetOptions>() = close_options(1);
       family.get<NetOptions>().standardise = one["standardise"];
       family["l1-ratio"] = {one["l1_ratio"].get<double>()};
-      for (const auto& found : one["path"]) family.numbers("alpha").push_back(found["alpha"]);
+      for (const auto& found : one["path"]) family["alpha"].numbers.push_back(found["alpha"]);
       SearchOptions options;
       options.splits = custom_splits(folds);
       options.score = Metric::mean_squared_error;
