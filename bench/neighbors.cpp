@@ -226,14 +226,13 @@ void run_search(const Options& options) {
   SearchOptions searching;
   searching.folds = 10;
   const auto one = best_seconds(options, dataset, static_cast<std::int64_t>(family.numbers("k").back()));
-  const auto all = best_of(options.rounds, [&] {
-    static_cast<void>(search(context_of(options), dataset, SearchSpace(family), searching));
-  });
+  const auto all = best_of(
+      options.rounds, [&] { static_cast<void>(search(context_of(options), dataset, SearchSpace(family), searching)); });
   fmt::print(
       "{}: {} rows x {} features; one search for {} neighbours {:.3f} s ({:.3f} s of the processors); 30 k x 3 votes x "
       "10 folds {:.3f} s ({:.3f}), {:.2f} times as long ({:.2f})\n",
-      options.table, dataset.rows(), dataset.features(), family.numbers("k").back(), one.clock, one.processors, all.clock,
-      all.processors, all.clock / one.clock, all.processors / one.processors);
+      options.table, dataset.rows(), dataset.features(), family.numbers("k").back(), one.clock, one.processors,
+      all.clock, all.processors, all.clock / one.clock, all.processors / one.processors);
 }
 
 /// Every setting on the test rows, by models trained on all rows of the table.

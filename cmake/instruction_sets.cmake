@@ -14,9 +14,9 @@ set(sheaf_hot_sources
   src/information/count/class_order.cpp
   src/information/count/fixed_log.cpp
   src/information/greedy/criteria.cpp
-  src/information/ordered/ordered.cpp
-  src/information/ordered/ordered_cpu.cpp
-  src/information/ordered/small_pairs.cpp
+  src/information/count/ordered.cpp
+  src/information/count/ordered_cpu.cpp
+  src/information/count/small_pairs.cpp
   src/information/relief/relief_cpu.cpp
   src/neighbors/local/ops_cpu.cpp
   src/neighbors/local/svm_cpu.cpp

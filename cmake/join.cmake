@@ -8,7 +8,7 @@ set(sheaf_alone
   src/data/read/libsvm.cpp
   src/data/take_rows.cpp
   src/kernel/family/svm.cpp
-  src/kernel/smo/problem.cpp
+  src/kernel/verbs/problem.cpp
   src/linear/family/linear.cpp
   src/linear/family/net.cpp
   src/linear/model/model.cpp
@@ -22,7 +22,7 @@ set(sheaf_alone
   src/report/surface.cpp
   src/score/scorer.cpp
   src/search/journal/result_folder.cpp
-  src/search/plan.cpp
+  src/search/plan/plan.cpp
   src/search/results/learning_curve.cpp)
 
 function(sheaf_join target)

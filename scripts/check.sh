@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What `make check` does: the format, the documents, clang-tidy on what changed, the benchmarks' build, CUDA sources that
+# What `make check` does: the format, the documents, the layers, clang-tidy on what changed, the benchmarks' build, CUDA sources that
 # changed where the build has no CUDA and, where what reads files of others changed, a minute of fuzzing. All of them run; the exit code says
 # whether any failed.
 #   scripts/check.sh BUILD
@@ -32,6 +32,7 @@ compile_cuda() {
 
 step format scripts/format.sh --check
 step documents scripts/documents.sh
+step layers scripts/layers.py
 step tidy scripts/tidy.sh "$build" --changed
 step benchmarks cmake --build "$build" --parallel "$(nproc)" --target benchmarks
 if command -v nvcc >/dev/null && grep -q '^SHEAF_CUDA:STRING=off' "$build/CMakeCache.txt" && changed '\.cu$'; then

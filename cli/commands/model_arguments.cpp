@@ -47,8 +47,9 @@ void ModelArguments::declare_kind(Arguments& arguments) {
 
 Option ModelArguments::option_of(const Parameter<ModelOptions>& row) {
   if (row.vector)
-    return {"--" + row.name, "FILE", row.help, "",
-            [this, name = row.name](const std::string& text) { files_.push_back({name, text}); }};
+    return {"--" + row.name, "FILE", row.help, "", [this, name = row.name](const std::string& text) {
+              files_.push_back({name, text});
+            }};
   const auto set = [this, name = row.name](const std::string& text) {
     if (searching_)
       set_parameter(space_, name, text);

@@ -37,8 +37,7 @@ struct Predict {
     if (std::any_of(steps.begin(), steps.end(),
                     [](const auto& step) { return std::holds_alternative<ImputeStep>(step); }))
       reading.missing = Missing::keep;  // filled in as in training
-    if (!model.trained().has_precomputed_columns())
-      reading.known = model.known_columns();
+    if (!model.trained().has_precomputed_columns()) reading.known = model.known_columns();
     check_threshold(model);
     const auto reader = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {

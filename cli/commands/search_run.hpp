@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <sheaf/report.hpp>
 #include <sheaf/search.hpp>
 
 #include "arguments.hpp"
@@ -78,7 +79,7 @@ class SearchRun {
     const auto columns = std::ssize(dataset.target.class_names) + dataset.target.targets();
     directory_->check_room(dataset.features() * columns);
     auto result = with_warning(sheaf::search(context, dataset, space, options, &directory_->log()));
-    directory_->finish(result);
+    write_results(*directory_, result);
     return result;
   }
 

@@ -22,7 +22,8 @@ struct Predict : PeerPrediction {
     const auto bar = quiet || !is_terminal(STDERR_FILENO) ? nullptr : std::make_unique<ProgressBar>();
     surroundings.progress = bar.get();
     const auto file = Model::load(model_path);
-    if (file.get_if<SvmModel>() == nullptr) fail("{}: expected an SVM, found a model of the family {}", model_path, file.family());
+    if (file.get_if<SvmModel>() == nullptr)
+      fail("{}: expected an SVM, found a model of the family {}", model_path, file.family());
     const auto& model = *file.get_if<SvmModel>();
     const Context reader(surroundings);
     const auto dataset = model.kernel.type == KernelType::precomputed ? read_kernel_table(reader, input).dataset

@@ -5,8 +5,8 @@
 
 #include <sheaf/glm.hpp>
 
-#include "core/distributions.hpp"
 #include "core/text.hpp"
+#include "statistics/distributions.hpp"
 #include "terminal.hpp"
 #include "text/model_text.hpp"
 

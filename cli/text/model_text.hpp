@@ -28,12 +28,14 @@ std::string knn_json(const KnnModel& model, const std::string& path, std::int64_
 inline std::string model_text(const Model& model, const std::string& source, std::int64_t rows) {
   if (model.get_if<KnnModel>() != nullptr) return knn_text(*model.get_if<KnnModel>(), source, rows);
   if (model.get_if<SvmModel>() != nullptr) return svm_text(*model.get_if<SvmModel>(), source, rows);
-  return model.get_if<LinearModel>()->glm ? glm_text(*model.get_if<LinearModel>(), source, rows) : linear_text(*model.get_if<LinearModel>(), source, rows);
+  return model.get_if<LinearModel>()->glm ? glm_text(*model.get_if<LinearModel>(), source, rows)
+                                          : linear_text(*model.get_if<LinearModel>(), source, rows);
 }
 inline std::string model_json(const Model& model, const std::string& path, std::int64_t rows) {
   if (model.get_if<KnnModel>() != nullptr) return knn_json(*model.get_if<KnnModel>(), path, rows);
   if (model.get_if<SvmModel>() != nullptr) return svm_json(*model.get_if<SvmModel>(), path, rows);
-  return model.get_if<LinearModel>()->glm ? glm_json(*model.get_if<LinearModel>(), path, rows) : linear_json(*model.get_if<LinearModel>(), path, rows);
+  return model.get_if<LinearModel>()->glm ? glm_json(*model.get_if<LinearModel>(), path, rows)
+                                          : linear_json(*model.get_if<LinearModel>(), path, rows);
 }
 
 }  // namespace sheaf::cli

@@ -23,7 +23,9 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t most_classes = 12;  // whose confusions are shown
 constexpr std::size_t name_width = 20;
 
-bool is_survival(const Model& model) { return model.get_if<LinearModel>() != nullptr && model.get_if<LinearModel>()->is_survival(); }
+bool is_survival(const Model& model) {
+  return model.get_if<LinearModel>() != nullptr && model.get_if<LinearModel>()->is_survival();
+}
 
 std::string headline(const Model& model, const Predictions& predictions, const std::optional<Score>& found) {
   if (is_survival(model)) return fmt::format("{} rows, logarithms of hazards", grouped(predictions.rows));
@@ -233,7 +235,8 @@ std::string explanations_csv(const Model& model, const std::vector<Explanation>&
     for (const auto& column : kept) start += csv_field(column.values[i]) + ',';
     const auto prediction =
         targets == 0 ? csv_field(model.prediction_text(predictions, i)) : fmt::format("{}", predictions.decisions[k]);
-    start += fmt::format("{},{},{},", i + 1, prediction, csv_field(model.get_if<LinearModel>()->column_name(explanation.column)));
+    start += fmt::format("{},{},{},", i + 1, prediction,
+                         csv_field(model.get_if<LinearModel>()->column_name(explanation.column)));
     text += fmt::format("{}(intercept),,{}\n", start, explanation.intercept);
     for (const auto& one : explanation.largest)
       text += fmt::format("{}{},{},{}\n", start, csv_field(feature_name(one.feature)), csv_field(value_text(one)),

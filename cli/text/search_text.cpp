@@ -74,7 +74,8 @@ std::string table_text(const SearchResult& r) {
 std::string chosen_text(const SearchResult& r) {
   std::string how = r.options.choice == Choice::best ? "the best mean" : "the simplest within one standard error of *";
   if (r.model->get_if<SvmModel>() != nullptr)
-    how += fmt::format("; {} support vectors when trained on all rows", grouped(r.model->get_if<SvmModel>()->support_vectors()));
+    how += fmt::format("; {} support vectors when trained on all rows",
+                       grouped(r.model->get_if<SvmModel>()->support_vectors()));
   auto text = fmt::format("\n{}{}\n", bold("Chosen: " + r.point_text(r.chosen())), dim("  " + how));
   std::vector<std::vector<std::string>> rows;
   for (const auto metric : main_metrics(r)) {

@@ -102,8 +102,8 @@ template <class T>
 LinearModel train_glm(const Context& context, const Dataset<T>& dataset, const GlmOptions& options,
                       std::span<const float> row_weights = {});
 
-/// Over which times, areas or numbers of people counts were made, above 0, one to a line of a file. Their logarithms are
-/// offsets.
+/// Over which times, areas or numbers of people counts were made, above 0, one to a line of a file. Their logarithms
+/// are offsets.
 std::vector<double> read_exposures(const std::string& path, std::int64_t rows);
 /// Offsets: a line for each row, with as many numbers as the first line has, one space between them.
 std::vector<double> read_offsets(const std::string& path, std::int64_t rows);

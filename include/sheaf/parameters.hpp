@@ -62,8 +62,8 @@ struct Parameter {
   double low = std::numeric_limits<double>::lowest();  ///< both ends belong to the range
   double high = std::numeric_limits<double>::max();
   ParameterUse use = ParameterUse::always;
-  std::vector<std::string> kinds = {};        ///< of models that have it; empty: all of the family
-  std::optional<ParameterList> list = {};     ///< none: a search takes one value
+  std::vector<std::string> kinds = {};                  ///< of models that have it; empty: all of the family
+  std::optional<ParameterList> list = {};               ///< none: a search takes one value
   std::optional<ParameterVector<Options>> vector = {};  ///< none: it is one value
 };
 

@@ -4,9 +4,9 @@
 #include <span>
 #include <string>
 
+#include <sheaf/linear.hpp>
 #include <sheaf/profile.hpp>
 #include <sheaf/rescore.hpp>
-#include <sheaf/linear.hpp>
 #include <sheaf/search.hpp>
 #include <sheaf/selection.hpp>
 
@@ -55,5 +55,9 @@ std::string coefficients_csv(const Model& model, std::span<const double> standar
 std::string covariance_csv(const LinearModel& model);
 /// A complete page with its plots inside; loads nothing from anywhere.
 std::string search_html(const SearchResult& result);
+/// results.json and report.html; of the search over all rows scores.csv, model.txt and, if the program that the family
+/// stands in for can hold it, model.liblinear or model.libsvm; of outer folds outer.csv; of a study features.csv; and
+/// what else was asked for (docs/search.md).
+void write_results(const SearchDirectory& folder, const SearchResult& result);
 
 }  // namespace sheaf

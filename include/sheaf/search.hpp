@@ -257,6 +257,14 @@ template <class T>
 SearchResult search(const Context& context, const Dataset<T>& dataset, const SearchSpace& space,
                     const SearchOptions& options = {}, SearchLog* log = nullptr);
 
+/// Names and texts as on the command line, of the search, of the pipeline or of the model: {{"folds", "5"}, {"cost",
+/// "0.1,1,10"}}. An unknown name is a UsageError.
+using NamedSettings = std::vector<std::pair<std::string, std::string>>;
+/// The same for a kind of model by its name: search(context, data, "svm", {{"folds", "5"}, {"score", "auc"}}).
+template <class T>
+SearchResult search(const Context& context, const Dataset<T>& dataset, std::string_view kind,
+                    const NamedSettings& settings = {});
+
 template <>
 const std::vector<Parameter<SearchOptions>>& parameters();
 
@@ -297,10 +305,8 @@ class SearchDirectory {
   SearchLog& log();
   /// Batches that an earlier run has finished.
   std::size_t finished() const;
-  /// results.json and report.html; of the search over all rows scores.csv, model.txt and, where the program that the
-  /// family stands in for can hold it, model.liblinear or model.libsvm; of outer folds outer.csv; of a study
-  /// features.csv; and what else was asked for (docs/search.md).
-  void finish(const SearchResult& result) const;
+  /// A file of the folder; it appears whole or not at all. See write_results() in report.hpp.
+  void write(const std::string& name, std::string_view text) const;
 
  private:
   struct State;

@@ -22,8 +22,9 @@ struct TriedValues {
   TriedValues() = default;
   TriedValues(std::initializer_list<double> values) : numbers(values) {}
   TriedValues(std::initializer_list<const char*> values) : names(values.begin(), values.end()) {}
-  TriedValues(std::vector<double> values) : numbers(std::move(values)) {}      // NOLINT(google-explicit-constructor): a
-  TriedValues(std::vector<std::string> values) : names(std::move(values)) {}  // NOLINT(google-explicit-constructor): list
+  TriedValues(std::vector<double> values) : numbers(std::move(values)) {}  // NOLINT(google-explicit-constructor): a
+  TriedValues(std::vector<std::string> values)
+      : names(std::move(values)) {}  // NOLINT(google-explicit-constructor): list
 
   bool empty() const { return numbers.empty() && names.empty(); }
 };

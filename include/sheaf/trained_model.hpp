@@ -2,8 +2,8 @@
 // calibration, the threshold.
 #pragma once
 
-#include <cstdint>
 #include <concepts>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -46,8 +46,8 @@ class TrainedModel {
 
   virtual std::string_view family() const = 0;
   virtual std::int64_t features() const = 0;
-  virtual const std::vector<std::string>& feature_names() const = 0;  ///< empty: named by position
-  virtual const std::vector<std::string>& class_names() const = 0;    ///< regression: none
+  virtual const std::vector<std::string>& feature_names() const = 0;    ///< empty: named by position
+  virtual const std::vector<std::string>& class_names() const = 0;      ///< regression: none
   virtual std::vector<std::string> target_names() const { return {}; }  ///< of several targets; else none
   virtual bool is_regression() const = 0;
   virtual bool has_probabilities() const = 0;

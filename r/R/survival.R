@@ -35,7 +35,7 @@ survival_rows <- function(survival, rows) {
 # Of each row: whether its event came, less how many were to be expected.
 #
 # With e = weight * exp(eta), the loss is the sum over events of share * log(risk - fraction * tied) - weight * eta, as
-# in the library's src/core/partial_likelihood.hpp; `risk` sums e over times of this one and later, `tied` over the
+# in the library's src/statistics/partial_likelihood.hpp; `risk` sums e over times of this one and later, `tied` over the
 # events of this time. Breslow: share = weight, fraction = 0. Efron: of m events at a time the l-th, from 0 on, has the
 # fraction l / m and the mean weight as its share.
 martingale_residuals <- function(survival, weights, eta, ties) {

@@ -9,8 +9,8 @@
 
 #include "core/device_cost.hpp"
 #include "core/fail.hpp"
+#include "core/gpu_runtime.hpp"
 #include "core/instruction_sets.hpp"
-#include "cuda/runtime.hpp"
 
 namespace sheaf {
 namespace {

@@ -9,8 +9,8 @@
 #include <sheaf/context.hpp>
 
 #include "core/fail.hpp"
+#include "core/gpu_runtime.hpp"
 #include "core/parallel.hpp"
-#include "cuda/runtime.hpp"
 
 namespace sheaf {
 namespace {

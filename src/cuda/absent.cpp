@@ -3,7 +3,7 @@
 
 #include <sheaf/error.hpp>
 
-#include "cuda/runtime.hpp"
+#include "core/gpu_runtime.hpp"
 
 namespace sheaf::cuda {
 namespace {

@@ -1,4 +1,4 @@
-#include "cuda/runtime.hpp"
+#include "core/gpu_runtime.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -246,10 +246,8 @@ template <class Options>
 Parameter<Options> searched_range(Parameter<Options> row, std::string_view what, std::string automatic) {
   const auto name = row.name;
   return searched(
-      std::move(row),
-      fmt::format("{} to try: numbers A,B,C, or LOW:HIGH:COUNT in equal steps of the logarithm", what),
-      std::move(automatic), [name](std::string_view text) { return parse_numbers(text, name); },
-      "LIST|RANGE");
+      std::move(row), fmt::format("{} to try: numbers A,B,C, or LOW:HIGH:COUNT in equal steps of the logarithm", what),
+      std::move(automatic), [name](std::string_view text) { return parse_numbers(text, name); }, "LIST|RANGE");
 }
 /// Reads numbers within limits, separated by commas.
 template <class Number>

@@ -33,7 +33,7 @@ struct DataSummary {
 };
 template <class T>
 DataSummary summary_of(const Dataset<T>& dataset, std::span<const float> row_weights = {}) {
-  return {dataset.target,     dataset.source,     dataset.feature_names,   dataset.rows(),
+  return {dataset.target,     dataset.source,    dataset.feature_names,   dataset.rows(),
           dataset.features(), stored(dataset.x), matrix_bytes(dataset.x), row_weights};
 }
 
@@ -117,6 +117,8 @@ class Family {
 
 /// All of them, in the order in which help shows them.
 std::span<const Family* const> families();
+/// Adds a family of a program's own, which must live as long as the program. Before anything else asks for the table.
+void add_family(const Family& family);
 /// nullptr: there is no such family.
 const Family* find_family(std::string_view name);
 

@@ -1,6 +1,5 @@
 // Options of any family and spaces to search, set from text by the rows of the family.
 #include <algorithm>
-#include <map>
 
 #include <sheaf/search_space.hpp>
 
@@ -24,15 +23,6 @@ void check_kind(const Parameter<ModelOptions>& row, const ModelOptions& options)
 ModelOptions::ModelOptions() : ModelOptions(model_kinds().front().options) {}
 
 std::string_view ModelOptions::family_name() const { return family_->name(); }
-
-const std::vector<Parameter<ModelOptions>>& parameters_of(const ModelOptions& options) {
-  static const auto tables = [] {
-    std::map<const Family*, std::vector<Parameter<ModelOptions>>> all;
-    for (const auto* family : families()) all.emplace(family, family->parameters());
-    return all;
-  }();
-  return tables.at(&options.family());
-}
 
 const Parameter<ModelOptions>& find_parameter(const ModelOptions& options, std::string_view name) {
   std::vector<std::string> known;

@@ -55,9 +55,9 @@ struct BatchLimits {
 
 /// What a finished search chose.
 struct SearchOutcome {
-  std::vector<Point> chosen;               // of each level
-  std::vector<const ModelScores*> outer;   // the chosen models on the outer folds
-  bool study = false;                      // a search for features rather than for a model
+  std::vector<Point> chosen;              // of each level
+  std::vector<const ModelScores*> outer;  // the chosen models on the outer folds
+  bool study = false;                     // a search for features rather than for a model
 };
 
 class FamilySearch {

@@ -1,11 +1,9 @@
 // The table of families. A new family adds its row here; nothing else need know of it.
-#include "family/family.hpp"
-
-#include <algorithm>
-#include <array>
+#include <map>
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "family/family.hpp"
 
 namespace sheaf {
 
@@ -15,10 +13,36 @@ const Family& net_family();
 const Family& glm_family();
 const Family& neighbors_family();
 
-std::span<const Family* const> families() {
-  static const std::array rows{&linear_family(), &svm_family(), &net_family(), &glm_family(), &neighbors_family()};
+namespace {
+
+struct Table {
+  std::vector<const Family*> families;
+  std::vector<ModelKind> kinds;
+  std::map<const Family*, std::vector<Parameter<ModelOptions>>> parameters;
+
+  Table() {
+    for (const auto* family : {&linear_family(), &svm_family(), &net_family(), &glm_family(), &neighbors_family()})
+      add(*family);
+  }
+  void add(const Family& family) {
+    families.push_back(&family);
+    for (auto& kind : family.kinds()) {
+      kind.family = family.name();
+      kinds.push_back(std::move(kind));
+    }
+    parameters.emplace(&family, family.parameters());
+  }
+};
+
+Table& table() {
+  static Table rows;
   return rows;
 }
+
+}  // namespace
+
+std::span<const Family* const> families() { return table().families; }
+void add_family(const Family& family) { table().add(family); }
 
 const Family* find_family(std::string_view name) {
   for (const auto* family : families())
@@ -42,17 +66,10 @@ void refuse_offsets(std::span<const double> offsets) {
   if (!offsets.empty()) fail_usage("offsets are for generalised linear models and elastic nets of counts and classes");
 }
 
-const std::vector<ModelKind>& model_kinds() {
-  static const auto kinds = [] {
-    std::vector<ModelKind> rows;
-    for (const auto* family : families())
-      for (auto& kind : family->kinds()) {
-        kind.family = family->name();
-        rows.push_back(std::move(kind));
-      }
-    return rows;
-  }();
-  return kinds;
+const std::vector<ModelKind>& model_kinds() { return table().kinds; }
+
+const std::vector<Parameter<ModelOptions>>& parameters_of(const ModelOptions& options) {
+  return table().parameters.at(&options.family());
 }
 
 const ModelKind& find_model_kind(std::string_view name) {

@@ -7,8 +7,8 @@
 
 #include <sheaf/selection.hpp>
 
+#include "information/count/class_entropies.hpp"
 #include "information/count/ops.hpp"
-#include "information/greedy/class_entropies.hpp"
 
 namespace sheaf::information {
 

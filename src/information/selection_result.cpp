@@ -125,9 +125,7 @@ void add_plots(const Context& context, const SelectionInput& input, SelectionRes
 }  // namespace sheaf::information
 
 namespace sheaf {
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 std::vector<std::int64_t> SelectionResult::indices() const {
   auto result = options.preselected;

@@ -59,7 +59,8 @@ std::optional<Scores> Model::scores(const Context& context, const Predictions& p
   const bool ranked = std::ssize(values) == predictions.rows * columns;  // an SVM of many pairs has one for each pair
   const bool probabilities = get_if<LinearModel>() != nullptr && has_probabilities();
   const auto cpu = context.with({.device = Device::cpu()});
-  const bool of_quantile = get_if<LinearModel>() != nullptr && get_if<LinearModel>()->net && net_loss(*get_if<LinearModel>()) == Loss::quantile;
+  const bool of_quantile = get_if<LinearModel>() != nullptr && get_if<LinearModel>()->net &&
+                           net_loss(*get_if<LinearModel>()) == Loss::quantile;
   const score::Truth truth{classes,      positive(),   known.classes,
                            known.values, known.events, of_quantile ? get_if<LinearModel>()->net->parameter : 0.5,
                            targets};

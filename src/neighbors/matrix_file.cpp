@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "core/fail.hpp"
-#include "core/sha256.hpp"
+#include "core/hash/sha256.hpp"
 #include "core/temporary.hpp"
 #include "data/write/sink.hpp"
 #include "neighbors/npy.hpp"

@@ -296,7 +296,8 @@ std::string search_json(const SearchResult& r) {
   if (r.model) {
     answer["chosen"] = chosen_json(r);
     answer["points"] = points_json(r);
-    if (r.model->get_if<LinearModel>() != nullptr) answer["largest_weights"] = largest_json(*r.model->get_if<LinearModel>());
+    if (r.model->get_if<LinearModel>() != nullptr)
+      answer["largest_weights"] = largest_json(*r.model->get_if<LinearModel>());
   }
   if (r.model && r.model->threshold()) answer["threshold"] = threshold_json(r);
   if (r.held_out && !r.held_out->probabilities.empty()) answer["reliability"] = reliability_json(r);

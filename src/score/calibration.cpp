@@ -6,7 +6,7 @@
 
 #include <sheaf/error.hpp>
 
-#include "core/sigmoid.hpp"
+#include "statistics/sigmoid.hpp"
 
 namespace sheaf {
 namespace {

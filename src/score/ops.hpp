@@ -12,9 +12,9 @@
 #include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
 
-#include "core/risk_sets.hpp"
 #include "score/statistics.hpp"
 #include "score/test_rows.hpp"
+#include "statistics/risk_sets.hpp"
 
 namespace sheaf::score {
 

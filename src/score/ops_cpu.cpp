@@ -9,13 +9,13 @@
 #include <numeric>
 #include <vector>
 
-#include "core/concordance.hpp"
 #include "core/instruction_sets.hpp"
 #include "core/parallel.hpp"
 #include "score/ops.hpp"
 #include "score/radix_sort.hpp"
 #include "score/rank_sorted.hpp"
 #include "score/terms.hpp"
+#include "statistics/concordance.hpp"
 
 namespace sheaf::score {
 namespace {

@@ -7,9 +7,9 @@
 
 #include <sheaf/error.hpp>
 
-#include "core/concordance.hpp"
-#include "core/risk_sets.hpp"
 #include "score/statistics.hpp"
+#include "statistics/concordance.hpp"
+#include "statistics/risk_sets.hpp"
 
 namespace sheaf {
 namespace {

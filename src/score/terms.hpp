@@ -9,7 +9,7 @@
 
 #include "core/host_device.hpp"
 #include "core/math.hpp"
-#include "core/partial_likelihood.hpp"
+#include "statistics/partial_likelihood.hpp"
 
 namespace sheaf::score {
 

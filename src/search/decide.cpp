@@ -5,7 +5,7 @@
 #include "core/fail.hpp"
 #include "core/names.hpp"
 #include "family/family.hpp"
-#include "search/make_search.hpp"
+#include "search/plan/make_search.hpp"
 
 namespace sheaf {
 namespace engine {

@@ -16,11 +16,11 @@
 #include "core/fail.hpp"
 #include "data/describe/split_summary.hpp"
 #include "data/name_source.hpp"
-#include "pipeline/learn.hpp"
 #include "family/family.hpp"
-#include "search/make_search.hpp"
+#include "pipeline/learn.hpp"
 #include "search/batches.hpp"
-#include "search/inner_progress.hpp"
+#include "search/plan/inner_progress.hpp"
+#include "search/plan/make_search.hpp"
 #include "search/results/held_out.hpp"
 #include "search/results/learning_curve.hpp"
 #include "search/results/result.hpp"
@@ -50,7 +50,8 @@ struct Worker {
 
 class Engine {
  public:
-  Engine(const Context& context, const FamilySearch& family, const Plan& plan, const SearchOptions& options, SearchLog* log);
+  Engine(const Context& context, const FamilySearch& family, const Plan& plan, const SearchOptions& options,
+         SearchLog* log);
 
   void run(SearchResult& result);
 

@@ -54,7 +54,31 @@ const Choices<Strategy>& strategies() {
   return rows;
 }
 
+/// Sets a row of that name; false: there is none.
+template <class Options>
+bool set_row(Options& options, const std::string& name, const std::string& text) {
+  for (const auto& row : parameters<Options>())
+    if (row.name == name) {
+      row.set(options, text);
+      return true;
+    }
+  return false;
+}
+
 }  // namespace
+
+template <class T>
+SearchResult search(const Context& context, const Dataset<T>& dataset, std::string_view kind,
+                    const NamedSettings& settings) {
+  SearchSpace space(find_model_kind(kind).options);
+  SearchOptions options;
+  for (const auto& [name, text] : settings)
+    if (!set_row(options, name, text) && !set_row(options.pipeline, name, text)) set_parameter(space, name, text);
+  return search(context, dataset, space, options);
+}
+
+template SearchResult search(const Context&, const Dataset<float>&, std::string_view, const NamedSettings&);
+template SearchResult search(const Context&, const Dataset<double>&, std::string_view, const NamedSettings&);
 
 std::string_view to_string(Strategy strategy) {
   for (const auto& [name, value] : strategies())

@@ -4,7 +4,7 @@
 #include <sheaf/version.hpp>
 
 #include "core/fail.hpp"
-#include "core/sha256.hpp"
+#include "core/hash/sha256.hpp"
 #include "snippets/compile.hpp"
 
 namespace sheaf::snippets {

@@ -2,7 +2,7 @@
 // fuzzer need not find it; one that begins with ! stays as it is.
 #include <sheaf/search.hpp>
 
-#include "core/sha256.hpp"
+#include "core/hash/sha256.hpp"
 #include "fuzz/reader_check.hpp"
 #include "fuzz/scratch.hpp"
 #include "fuzz/targets.hpp"

@@ -142,7 +142,8 @@ TEST_F(GlmCli, WrongUseIsAnswered) {
   EXPECT_TRUE(complains(shell(fit + "glm --family normal"), 2, {"normal", "gaussian"}));
   EXPECT_TRUE(
       complains(shell(fit + "glm --family poisson --link probit"), 2, {"poisson has the link log, not probit"}));
-  EXPECT_TRUE(complains(shell(fit + "multinomial --family poisson"), 2, {"family is for the model glm, not multinomial"}));
+  EXPECT_TRUE(
+      complains(shell(fit + "multinomial --family poisson"), 2, {"family is for the model glm, not multinomial"}));
   EXPECT_TRUE(complains(shell(fit + "glm --cost 1"), 2, {"--cost"}));
   write("w.csv", "a,b,c,n\n0,1,2,1\n0,3,1,2\n1,4,0,3\n");
   EXPECT_TRUE(complains(shell("sheaf fit w.csv --label n --output m --model glm --family gaussian"), 1,

@@ -4,10 +4,10 @@
 #include <numeric>
 #include <vector>
 
-#include "core/concordance.hpp"
-#include "core/risk_sets.hpp"
 #include "linear_tables.hpp"
 #include "linear_verbs.hpp"
+#include "statistics/concordance.hpp"
+#include "statistics/risk_sets.hpp"
 
 #include <sheaf/elastic_net.hpp>
 #include <sheaf/memory.hpp>

@@ -12,8 +12,8 @@
 #include "core/fail.hpp"
 #include "core/random.hpp"
 #include "devices.hpp"
+#include "information/count/class_entropies.hpp"
 #include "information/count/ops.hpp"
-#include "information/greedy/class_entropies.hpp"
 #include "reference/feast.hpp"
 
 namespace sheaf::information {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "core/random.hpp"
-#include "information/ordered/small_pairs.hpp"
+#include "information/count/small_pairs.hpp"
 
 namespace sheaf::information {
 namespace information_small_test {

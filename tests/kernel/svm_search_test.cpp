@@ -33,7 +33,8 @@ void expect_single_fits(const Context& context, const Dataset<double>& dataset, 
     classes.push_back(static_cast<std::int32_t>(found - result.class_names.begin()));
   }
   const auto splits = make_splits(dataset.rows(), classes, {}, split);
-  const auto metric = is_regression(family.get<SvmOptions>().kind.value_or(SvmKind::c_svc)) ? Metric::rmse : Metric::accuracy;
+  const auto metric =
+      is_regression(family.get<SvmOptions>().kind.value_or(SvmKind::c_svc)) ? Metric::rmse : Metric::accuracy;
   ASSERT_EQ(result.splits, splits.count());
   for (std::size_t p = 0; p < result.points.size(); ++p)
     for (std::int32_t s = 0; s < splits.count(); ++s) {

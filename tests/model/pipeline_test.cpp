@@ -450,7 +450,8 @@ TEST(PipelineModel, IsReadBackWithItsSteps) {
     ASSERT_EQ(before.decisions.size(), after.decisions.size());
     for (std::size_t k = 0; k < before.decisions.size(); ++k)
       EXPECT_NEAR(before.decisions[k], after.decisions[k], 1e-9 * (1 + std::abs(before.decisions[k])));
-    EXPECT_THROW(model.text(model.get_if<SvmModel>() != nullptr ? ModelFile::libsvm : ModelFile::liblinear), UsageError);
+    EXPECT_THROW(model.text(model.get_if<SvmModel>() != nullptr ? ModelFile::libsvm : ModelFile::liblinear),
+                 UsageError);
     for (std::size_t size = 0; size < text.find("\nclasses"); size += 13)
       EXPECT_THROW(Model::parse(text.substr(0, size), "m"), ParseError) << size;
   }

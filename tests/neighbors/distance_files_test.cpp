@@ -16,8 +16,8 @@
 
 #include <sheaf/neighbors.hpp>
 
+#include "core/hash/sha256.hpp"
 #include "core/random.hpp"
-#include "core/sha256.hpp"
 #include "devices.hpp"
 #include "golden.hpp"
 #include "neighbors_reference.hpp"

@@ -200,8 +200,10 @@ TEST_F(NeighborsCli, LocalSvmsAreSearchedOverKCostAndGamma) {
                   "--output q && cmp p q")
                 .code,
             0);
-  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model knn --cost 2"), 2, {"cost is for the models local-svm and falk-svm, not knn"}));
-  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model local-svm --vote gaussian"), 2, {"vote is for the models knn", "not local-svm"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model knn --cost 2"), 2,
+                        {"cost is for the models local-svm and falk-svm, not knn"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model local-svm --vote gaussian"), 2,
+                        {"vote is for the models knn", "not local-svm"}));
   EXPECT_TRUE(complains(shell("sheaf search t.csv --model local-svm --gamma 1,2 --output f"), 2, {"gamma", "linear"}));
 }
 

@@ -9,8 +9,8 @@
 
 #include <sheaf/error.hpp>
 
+#include "core/hash/sha256.hpp"
 #include "core/random.hpp"
-#include "core/sha256.hpp"
 #include "rescore/training/checkpoint.hpp"
 
 namespace sheaf::rescore {

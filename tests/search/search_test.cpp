@@ -344,8 +344,7 @@ TEST(Search, DecisionsAreKeptWhereTheyAreAskedFor) {
       net["alpha"] = {0.1, 0.01};
       SearchSpace knn(KnnOptions{});
       knn["k"] = {1, 5};
-      for (const SearchSpace& family :
-           {SearchSpace(linear), SearchSpace(svm), SearchSpace(net), SearchSpace(knn)}) {
+      for (const SearchSpace& family : {SearchSpace(linear), SearchSpace(svm), SearchSpace(net), SearchSpace(knn)}) {
         SearchOptions options;
         options.keep_decisions = true;
         options.refit = false;

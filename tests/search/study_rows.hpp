@@ -10,7 +10,7 @@
 #include <sheaf/search.hpp>
 
 #include "linear_tables.hpp"
-#include "search/make_search.hpp"
+#include "search/plan/make_search.hpp"
 
 namespace sheaf::test {
 

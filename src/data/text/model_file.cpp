@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/sha256.hpp"
+#include "core/hash/sha256.hpp"
 
 namespace sheaf {
 namespace {

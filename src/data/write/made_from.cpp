@@ -9,8 +9,8 @@
 
 #include <sheaf/io.hpp>
 
-#include "core/json_text.hpp"
-#include "core/sha256.hpp"
+#include "core/hash/sha256.hpp"
+#include "data/text/json_text.hpp"
 
 namespace sheaf {
 namespace {

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "core/fail.hpp"
-#include "core/json_text.hpp"
-#include "core/sha256.hpp"
+#include "core/hash/sha256.hpp"
+#include "data/text/json_text.hpp"
 
 namespace sheaf {
 namespace {

@@ -16,7 +16,7 @@
 #include <sheaf/context.hpp>
 
 #include "information/count/fixed_log.hpp"
-#include "information/greedy/criteria.hpp"
+#include "information/criteria/criteria.hpp"
 
 namespace sheaf::information {
 

@@ -3,15 +3,15 @@
 
 #include "core/instruction_sets.hpp"
 #include "information/count/bit_plane_sums_cpu.hpp"
+#include "information/count/class_entropies.hpp"
 #include "information/count/class_order.hpp"
 #include "information/count/columns.hpp"
 #include "information/count/compared_sums.hpp"
 #include "information/count/ops.hpp"
+#include "information/count/ordered_cpu.hpp"
 #include "information/count/pieces_cpu.hpp"
 #include "information/count/resampled_sums.hpp"
 #include "information/count/sums_cpu.hpp"
-#include "information/greedy/class_entropies.hpp"
-#include "information/ordered/ordered_cpu.hpp"
 
 namespace sheaf::information {
 namespace {

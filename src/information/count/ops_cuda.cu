@@ -13,9 +13,9 @@
 #include "information/count/class_order.hpp"
 #include "information/count/columns.hpp"
 #include "information/count/sums_cuda.cuh"
-#include "information/ordered/ordered.hpp"
-#include "information/ordered/ordered_cuda.cuh"
-#include "information/ordered/ordered_device.cuh"
+#include "information/count/ordered.hpp"
+#include "information/count/ordered_cuda.cuh"
+#include "information/count/ordered_device.cuh"
 
 namespace sheaf::information {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "information/ordered/ordered.hpp"
+#include "information/count/ordered.hpp"
 
 namespace sheaf::information::cpu {
 namespace {

@@ -1,6 +1,6 @@
 // The criteria, one row each. J(S) below is a candidate's score given the selected features S. Each matches FEAST's
 // (Brown, Pocock, Zhao and Lujan 2012, and the programs published with it), including its order of additions.
-#include "information/greedy/criteria.hpp"
+#include "information/criteria/criteria.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -9,7 +9,7 @@
 
 #include "core/instruction_sets.hpp"
 #include "core/names.hpp"
-#include "information/greedy/class_entropies.hpp"
+#include "information/count/class_entropies.hpp"
 
 namespace sheaf::information {
 namespace {

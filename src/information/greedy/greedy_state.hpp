@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
+#include "information/count/class_entropies.hpp"
 #include "information/count/ops.hpp"
-#include "information/greedy/class_entropies.hpp"
-#include "information/greedy/criteria.hpp"
+#include "information/criteria/criteria.hpp"
 
 namespace sheaf::information {
 

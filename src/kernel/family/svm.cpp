@@ -186,8 +186,7 @@ class SvmRow : public FamilyRow<SvmRow, SvmOptions> {
     own = sheaf::with_defaults(own, data.target);
     return options;
   }
-  WorkEstimate training_work(const ModelOptions& /*options*/, const DataSummary& data,
-                             double models) const override {
+  WorkEstimate training_work(const ModelOptions& /*options*/, const DataSummary& data, double models) const override {
     return work(data, models, 1);
   }
   WorkEstimate search_work(const SearchSpace& space, const DataSummary& data, double splits,
@@ -309,6 +308,8 @@ std::unique_ptr<TrainedModel> trained_model(SvmModel model) {
   return std::make_unique<engine::TrainedSvm>(std::move(model));
 }
 
-std::unique_ptr<TrainedModel> trained_model(const SvmModel* model) { return std::make_unique<engine::TrainedSvm>(model); }
+std::unique_ptr<TrainedModel> trained_model(const SvmModel* model) {
+  return std::make_unique<engine::TrainedSvm>(model);
+}
 
 }  // namespace sheaf

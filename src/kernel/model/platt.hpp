@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/sigmoid.hpp"
+#include "statistics/sigmoid.hpp"
 
 namespace sheaf::kernel {
 

@@ -7,8 +7,8 @@
 
 #include <sheaf/svm.hpp>
 
-#include "kernel/smo/problem.hpp"
 #include "kernel/smo/rounds.hpp"
+#include "kernel/verbs/problem.hpp"
 
 namespace sheaf::kernel {
 

@@ -13,7 +13,7 @@
 #include <sheaf/dataset.hpp>
 #include <sheaf/svm.hpp>
 
-#include "kernel/smo/problem.hpp"
+#include "kernel/verbs/problem.hpp"
 
 namespace sheaf::kernel {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/simd.hpp"
-#include "kernel/smo/problem.hpp"
+#include "kernel/verbs/problem.hpp"
 
 namespace sheaf::kernel::cpu {
 

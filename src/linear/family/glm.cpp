@@ -181,14 +181,13 @@ class GlmRow : public FamilyRow<GlmRow, GlmOptions> {
     own = decide_glm(own, data.target, data.source);
     return options;
   }
-  WorkEstimate training_work(const ModelOptions& /*options*/, const DataSummary& data,
-                             double models) const override {
+  WorkEstimate training_work(const ModelOptions& /*options*/, const DataSummary& data, double models) const override {
     return linear::work_of_passes(data, models * lbfgs_passes);
   }
   WorkEstimate search_work(const SearchSpace& space, const DataSummary& data, double splits,
                            double levels) const override {
-    return linear::work_of_passes(
-        data, static_cast<double>(space.numbers("alpha").size()) * splits * levels * lbfgs_passes);
+    return linear::work_of_passes(data,
+                                  static_cast<double>(space.numbers("alpha").size()) * splits * levels * lbfgs_passes);
   }
 
   template <class T>

@@ -234,8 +234,7 @@ class LinearSearch : public FamilySearch {
   const LinearSolver& solver() const { return linear_solver(asked_loss(), options_.method); }
 
   linear::Problem make_problem(const Context& context) const {
-    return linear::make_problem(context, dataset_.target, dataset_.source, dataset_.rows(),
-                                unit_options(options_));
+    return linear::make_problem(context, dataset_.target, dataset_.source, dataset_.rows(), unit_options(options_));
   }
 
   /// Of two classes the weights of Crammer and Singer's model are u / 2 and -u / 2, with u the weights of the hinge
@@ -284,8 +283,7 @@ class LinearRow : public FamilyRow<LinearRow, LinearOptions> {
   }
   WorkEstimate search_work(const SearchSpace& space, const DataSummary& data, double splits,
                            double levels) const override {
-    return work(space.get<LinearOptions>(), data,
-                static_cast<double>(space.numbers("cost").size()) * splits * levels);
+    return work(space.get<LinearOptions>(), data, static_cast<double>(space.numbers("cost").size()) * splits * levels);
   }
   bool takes_transforms(const ModelOptions& options) const override {
     const auto& own = options.get<LinearOptions>();
@@ -318,8 +316,8 @@ class LinearRow : public FamilyRow<LinearRow, LinearOptions> {
     return traits;
   }
   template <class T>
-  std::unique_ptr<FamilySearch> make_search(const Context& context, const Dataset<T>& dataset,
-                                            const SearchSpace& space, const TrainingOptions& options) const {
+  std::unique_ptr<FamilySearch> make_search(const Context& context, const Dataset<T>& dataset, const SearchSpace& space,
+                                            const TrainingOptions& options) const {
     return std::make_unique<LinearSearch<T>>(context, dataset, space, options);
   }
 

@@ -282,8 +282,7 @@ class NetTrainer : public Trainer {
 template <class T>
 class NetSearch : public FamilySearch {
  public:
-  NetSearch(const Context& context, const Dataset<T>& dataset, const SearchSpace& space,
-            const TrainingOptions& options)
+  NetSearch(const Context& context, const Dataset<T>& dataset, const SearchSpace& space, const TrainingOptions& options)
       : dataset_(dataset),
         options_(space.get<NetOptions>()),
         alphas_(space.numbers("alpha")),
@@ -291,9 +290,9 @@ class NetSearch : public FamilySearch {
         relax_(space.numbers("relax")),
         row_weights_(options.row_weights),
         keep_decisions_(options.keep_decisions),
-        problem_(linear::make_net_problem(context, dataset.target, dataset.source, dataset.rows(),
-                                          unweighted(options_), {})
-                     .problem) {
+        problem_(
+            linear::make_net_problem(context, dataset.target, dataset.source, dataset.rows(), unweighted(options_), {})
+                .problem) {
     for (const auto& [name, weight] : options_.class_weights) find_class(labels().class_names, name);
     sheaf_.examples = dataset.rows();
     sheaf_.target_columns = problem_.sheaf.target_columns;
@@ -310,8 +309,7 @@ class NetSearch : public FamilySearch {
   std::string title() const override {
     const auto targets = labels().targets;
     return std::string(solver().about) + (targets > 1 ? fmt::format(", {} targets", targets) : "") +
-           (options_.grouped ? ", grouped penalties" : "") +
-           (options_.standardise ? ", standardised" : "");
+           (options_.grouped ? ", grouped penalties" : "") + (options_.standardise ? ", standardised" : "");
   }
   bool has_probabilities() const override { return solver().probabilities; }
   const Space& space() const override { return space_; }
@@ -464,8 +462,8 @@ class NetSearch : public FamilySearch {
       empty += !scores->weights.empty() && std::all_of(scores->weights.begin(), scores->weights.end(),
                                                        [](const auto& one) { return one.features.empty(); });
     if (empty > 0)
-      list.push_back(fmt::format("{} of {} outer resamples chose a model without features", empty,
-                                 outcome.outer.size()));
+      list.push_back(
+          fmt::format("{} of {} outer resamples chose a model without features", empty, outcome.outer.size()));
     if (l1_ratios_.front() == 0 && outcome.study)
       list.emplace_back("at l1-ratio 0 every feature has a weight, so that nothing is selected there");
   }
@@ -523,8 +521,7 @@ class NetRow : public FamilyRow<NetRow, NetOptions> {
     free_features(data, own);
     return options;
   }
-  WorkEstimate training_work(const ModelOptions& /*options*/, const DataSummary& data,
-                             double models) const override {
+  WorkEstimate training_work(const ModelOptions& /*options*/, const DataSummary& data, double models) const override {
     return linear::work_of_passes(data, models * descent_passes);
   }
   WorkEstimate search_work(const SearchSpace& space, const DataSummary& data, double splits,
@@ -560,8 +557,8 @@ class NetRow : public FamilyRow<NetRow, NetOptions> {
     if (ratios.empty()) ratios = {0.2, 0.5, 0.9};
     if (space.numbers("relax") == std::vector{1.0}) space["relax"] = TriedValues();
     auto& alphas = space["alpha"].numbers;
-    if (!alphas.empty() && (options.alpha_count != NetOptions{}.alpha_count ||
-                            options.smallest_share != NetOptions{}.smallest_share))
+    if (!alphas.empty() &&
+        (options.alpha_count != NetOptions{}.alpha_count || options.smallest_share != NetOptions{}.smallest_share))
       fail_usage("alpha says which to try; leave out alpha-count and smallest-share");
     std::reverse(alphas.begin(), alphas.end());
     const auto& solver = net_solver(options.loss, classes);
@@ -580,8 +577,8 @@ class NetRow : public FamilyRow<NetRow, NetOptions> {
             survival};
   }
   template <class T>
-  std::unique_ptr<FamilySearch> make_search(const Context& context, const Dataset<T>& dataset,
-                                            const SearchSpace& space, const TrainingOptions& options) const {
+  std::unique_ptr<FamilySearch> make_search(const Context& context, const Dataset<T>& dataset, const SearchSpace& space,
+                                            const TrainingOptions& options) const {
     return std::make_unique<NetSearch<T>>(context, dataset, space, options);
   }
   std::unique_ptr<TrainedModel> empty_model() const override { return trained_model(LinearModel()); }

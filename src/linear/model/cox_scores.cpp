@@ -9,9 +9,9 @@
 // where a_ik is 1 - fraction_k for the events at the time of k and 1 for all other rows.
 #include <cmath>
 
-#include "core/risk_sets.hpp"
 #include "linear/model/glm_rows.hpp"
 #include "linear/model/glm_statistics.hpp"
+#include "statistics/risk_sets.hpp"
 
 namespace sheaf::linear {
 namespace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/concordance.hpp"
-#include "core/risk_sets.hpp"
 #include "linear/glm/cholesky.hpp"
 #include "linear/glm/information.hpp"
 #include "linear/model/glm_rows.hpp"
 #include "linear/model/glm_statistics.hpp"
+#include "statistics/concordance.hpp"
+#include "statistics/risk_sets.hpp"
 
 namespace sheaf::linear {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <sheaf/glm.hpp>
 
-#include "core/distributions.hpp"
 #include "core/fail.hpp"
 #include "linear/model/glm_problem.hpp"
+#include "statistics/distributions.hpp"
 
 namespace sheaf {
 namespace {

@@ -5,10 +5,10 @@
 
 #include <sheaf/glm.hpp>
 
-#include "core/distributions.hpp"
 #include "core/fail.hpp"
 #include "data/read/number_lines.hpp"
 #include "linear/model/glm_statistics.hpp"
+#include "statistics/distributions.hpp"
 
 namespace sheaf {
 namespace {

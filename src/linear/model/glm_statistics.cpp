@@ -5,11 +5,11 @@
 #include <cmath>
 #include <numbers>
 
-#include "core/distributions.hpp"
 #include "linear/losses.hpp"
 #include "linear/model/glm_rows.hpp"
 #include "linear/model/problem.hpp"
 #include "linear/softmax_intercepts.hpp"
+#include "statistics/distributions.hpp"
 
 namespace sheaf::linear {
 namespace {

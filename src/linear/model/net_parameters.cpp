@@ -94,11 +94,11 @@ const std::vector<Parameter<NetOptions>>& parameters() {
     solvers.emplace_back(to_string(solver), solver);
   static const std::vector<Row> rows{
       loss_row(),
-      searched_range(open_number_row("alpha", &O::alpha, {0, most},
-                                     "how much the penalty weighs against the mean loss", ""),
-                     "alphas", "found from the data"),
-      used_in(ParameterUse::search, number_row("alpha-count", &O::alpha_count, {1, 100000},
-                                               "number of alphas, if they are not given")),
+      searched_range(
+          open_number_row("alpha", &O::alpha, {0, most}, "how much the penalty weighs against the mean loss", ""),
+          "alphas", "found from the data"),
+      used_in(ParameterUse::search,
+              number_row("alpha-count", &O::alpha_count, {1, 100000}, "number of alphas, if they are not given")),
       used_in(ParameterUse::search,
               positive_row("smallest-share", &O::smallest_share,
                            "the smallest alpha as a share of the largest, if alphas are not given", {},

@@ -15,18 +15,18 @@ namespace sheaf::linear {
 
 template <class Options>
 Parameter<Options> exposure_row() {
-  return vector_row<Options>(
-      "exposure", "over how much each row's target was counted: one number above 0 to a line",
-      {true, read_exposures,
-       [](Options& options, std::vector<double> numbers) {
-         if (!options.offsets.empty()) fail_usage("an exposure is the same as an offset of its logarithm; give one");
-         for (double& number : numbers) {
-           if (!(number > 0)) fail_usage("an exposure is above 0, not {}", number);
-           number = std::log(number);
-         }
-         options.offsets = std::move(numbers);
-       },
-       [](const Options&) { return std::vector<double>(); }});
+  return vector_row<Options>("exposure", "over how much each row's target was counted: one number above 0 to a line",
+                             {true, read_exposures,
+                              [](Options& options, std::vector<double> numbers) {
+                                if (!options.offsets.empty())
+                                  fail_usage("an exposure is the same as an offset of its logarithm; give one");
+                                for (double& number : numbers) {
+                                  if (!(number > 0)) fail_usage("an exposure is above 0, not {}", number);
+                                  number = std::log(number);
+                                }
+                                options.offsets = std::move(numbers);
+                              },
+                              [](const Options&) { return std::vector<double>(); }});
 }
 
 template <class Options>

@@ -11,10 +11,10 @@
 
 #include <sheaf/elastic_net.hpp>
 
-#include "core/risk_sets.hpp"
 #include "linear/net/softmax_solver.hpp"
 #include "linear/net/working_set.hpp"
 #include "linear/products/ops.hpp"
+#include "statistics/risk_sets.hpp"
 
 namespace sheaf::linear {
 

@@ -6,9 +6,9 @@
 
 #include <sheaf/elastic_net.hpp>
 
-#include "core/risk_sets.hpp"
 #include "linear/fit_progress.hpp"
 #include "linear/net/ops.hpp"
+#include "statistics/risk_sets.hpp"
 
 namespace sheaf::linear {
 

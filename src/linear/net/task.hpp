@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstdint>
 
-#include "core/partial_likelihood.hpp"
 #include "linear/losses.hpp"
 #include "linear/net/penalty.hpp"
+#include "statistics/partial_likelihood.hpp"
 
 namespace sheaf::linear {
 

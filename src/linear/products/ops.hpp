@@ -20,8 +20,8 @@
 #include <sheaf/dataset.hpp>
 #include <sheaf/linear.hpp>
 
-#include "core/risk_sets.hpp"
 #include "linear/losses.hpp"
+#include "statistics/risk_sets.hpp"
 
 namespace sheaf::linear {
 

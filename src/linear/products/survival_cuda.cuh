@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/partial_likelihood.hpp"
+#include "statistics/partial_likelihood.hpp"
 #include "cuda/team.cuh"
 #include "linear/products/elements_cuda.cuh"
 

@@ -143,8 +143,8 @@ class KnnSearch : public FamilySearch {
         choices_(choosable(space)),
         row_weights_(options.row_weights),
         keep_decisions_(options.keep_decisions),
-        labels_(make_labels(dataset.target, dataset.source, dataset.rows(),
-                            takes_numbers(options_, dataset.target), "--labels")),
+        labels_(make_labels(dataset.target, dataset.source, dataset.rows(), takes_numbers(options_, dataset.target),
+                            "--labels")),
         order_(neighbors::label_order(labels_.class_names)),
         axes_(space, choices_),
         space_(axes_.space()) {}
@@ -153,8 +153,7 @@ class KnnSearch : public FamilySearch {
   std::string title() const override {
     if (options_.rule == LocalRule::votes) return "votes of nearest neighbours";
     if (trains_svms(options_.rule))
-      return fmt::format("local SVMs with {} kernel{}",
-                         options_.kernel == LocalKernel::linear ? "a linear" : "an RBF",
+      return fmt::format("local SVMs with {} kernel{}", options_.kernel == LocalKernel::linear ? "a linear" : "an RBF",
                          options_.rule == LocalRule::falk_svm ? " around centres (FaLK-SVM)" : "");
     return fmt::format("{} of nearest neighbours", to_string(options_.rule));
   }
@@ -461,8 +460,7 @@ class NeighborsRow : public FamilyRow<NeighborsRow, KnnOptions> {
   }
 
   ModelOptions with_defaults(ModelOptions options, const DataSummary& /*data*/) const override { return options; }
-  WorkEstimate training_work(const ModelOptions& options, const DataSummary& data,
-                             double /*models*/) const override {
+  WorkEstimate training_work(const ModelOptions& options, const DataSummary& data, double /*models*/) const override {
     const auto stored = static_cast<double>(data.stored);
     const bool covers = options.get<KnnOptions>().rule == LocalRule::falk_svm;
     return {covers ? 2 * static_cast<double>(data.rows) * stored : stored, static_cast<double>(data.bytes)};
@@ -513,8 +511,8 @@ class NeighborsRow : public FamilyRow<NeighborsRow, KnnOptions> {
     return traits;
   }
   template <class T>
-  std::unique_ptr<FamilySearch> make_search(const Context& context, const Dataset<T>& dataset,
-                                            const SearchSpace& space, const TrainingOptions& options) const {
+  std::unique_ptr<FamilySearch> make_search(const Context& context, const Dataset<T>& dataset, const SearchSpace& space,
+                                            const TrainingOptions& options) const {
     const auto& own = space.get<KnnOptions>();
     for (const auto metric : choosable(space).metrics) {
       auto distance = own.distance;
@@ -566,6 +564,8 @@ std::unique_ptr<TrainedModel> trained_model(KnnModel model) {
   return std::make_unique<engine::TrainedNeighbors>(std::move(model));
 }
 
-std::unique_ptr<TrainedModel> trained_model(const KnnModel* model) { return std::make_unique<engine::TrainedNeighbors>(model); }
+std::unique_ptr<TrainedModel> trained_model(const KnnModel* model) {
+  return std::make_unique<engine::TrainedNeighbors>(model);
+}
 
 }  // namespace sheaf

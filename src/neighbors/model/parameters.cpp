@@ -111,8 +111,8 @@ const std::vector<Parameter<KnnOptions>>& parameters() {
   const std::vector<std::string> local_svms{"local-svm", "falk-svm"};
   const std::vector<std::string> without_svms{"knn", "cknn", "hknn", "alh"};
   static const std::vector<Parameter<O>> rows{
-      used_in(ParameterUse::kind, choice_row<O, LocalRule>("rule", &O::rule, neighbors::rule_names(),
-                                                           "what is made of the neighbours")),
+      used_in(ParameterUse::kind,
+              choice_row<O, LocalRule>("rule", &O::rule, neighbors::rule_names(), "what is made of the neighbours")),
       searched(number_row("k", &O::k, {1, std::numeric_limits<std::int32_t>::max()},
                           "how many neighbours decide; hyperplanes and hulls: of each class; local SVMs: 40 unless "
                           "given"),
@@ -133,23 +133,26 @@ const std::vector<Parameter<KnnOptions>>& parameters() {
       vector_row<O>("feature-weights", "weights of features: one number of 0 or more to a line",
                     {false, read_feature_weights, set_feature_weights,
                      [](const O& options) { return options.distance.weights; }}),
-      searched(number_row("temperature", &O::temperature, {0, 1000}, "class-ratio: weights are exp(temperature * ratio)"),
-               "class-ratio: temperatures to try", "1", list_reader<double>("temperature", {0, most})),
+      searched(
+          number_row("temperature", &O::temperature, {0, 1000}, "class-ratio: weights are exp(temperature * ratio)"),
+          "class-ratio: temperatures to try", "1", list_reader<double>("temperature", {0, most})),
       only_for(without_svms,
                searched(number_row("lambda", &O::lambda, {0, most},
                                    "hyperplanes and hulls: the penalty of their coefficients"),
                         "hyperplanes and hulls: penalties to try", "1", list_reader<double>("lambda", {0, most}))),
-      only_for(local_svms, choice_row<O, LocalKernel>("kernel", &O::kernel, neighbors::kernel_names(),
-                                                      "local SVMs: their kernel")),
-      only_for(local_svms, searched_range(positive_row("cost", &O::cost, "local SVMs: C, the cost of margin violations"),
-                                          "local SVMs: costs C", "0.01:100:5")),
+      only_for(local_svms,
+               choice_row<O, LocalKernel>("kernel", &O::kernel, neighbors::kernel_names(), "local SVMs: their kernel")),
+      only_for(local_svms,
+               searched_range(positive_row("cost", &O::cost, "local SVMs: C, the cost of margin violations"),
+                              "local SVMs: costs C", "0.01:100:5")),
       only_for(local_svms,
                searched_range(number_row("gamma", &O::gamma, {0, most},
                                          "local SVMs: gamma of the RBF kernel exp(-gamma |x-y|^2)", "1 / features"),
                               "local SVMs: gammas of the RBF kernel", "1 / features")),
-      only_for(local_svms,
-               positive_row("tolerance", &O::tolerance,
-                            "local SVMs: stop when no pair violates the optimality conditions by more, as LIBSVM's -e")),
+      only_for(
+          local_svms,
+          positive_row("tolerance", &O::tolerance,
+                       "local SVMs: stop when no pair violates the optimality conditions by more, as LIBSVM's -e")),
       choice_row<O, LabelKind>(
           "labels", &O::labels,
           {{"auto", LabelKind::automatic}, {"classes", LabelKind::classes}, {"numbers", LabelKind::numbers}},

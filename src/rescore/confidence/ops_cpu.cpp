@@ -6,9 +6,9 @@
 
 #include <sheaf/error.hpp>
 
-#include "rescore/buckets.hpp"
 #include "rescore/confidence/ops.hpp"
 #include "rescore/confidence/pep.hpp"
+#include "rescore/input/buckets.hpp"
 #include "rescore/training/ranking.hpp"
 
 namespace sheaf::rescore {

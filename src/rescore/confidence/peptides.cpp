@@ -5,7 +5,7 @@
 
 #include "data/read/reading.hpp"
 #include "data/text/number.hpp"
-#include "rescore/buckets.hpp"
+#include "rescore/input/buckets.hpp"
 
 namespace sheaf::rescore {
 namespace {

@@ -15,7 +15,7 @@
 #include "data/budget.hpp"
 #include "data/read/reading.hpp"
 #include "data/text/number.hpp"
-#include "rescore/buckets.hpp"
+#include "rescore/input/buckets.hpp"
 #include "rescore/input/other_formats.hpp"
 #include "rescore/input/pin_header.hpp"
 

@@ -9,8 +9,8 @@
 #include <sheaf/context.hpp>
 
 #include "core/fail.hpp"
-#include "core/json_text.hpp"
 #include "core/temporary.hpp"
+#include "data/text/json_text.hpp"
 #include "data/write/sink.hpp"
 
 namespace sheaf::engine {

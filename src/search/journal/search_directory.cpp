@@ -1,10 +1,9 @@
 #include <optional>
 
-#include <sheaf/report.hpp>
 #include <sheaf/search.hpp>
 #include <sheaf/version.hpp>
 
-#include "core/sha256.hpp"
+#include "core/hash/sha256.hpp"
 #include "data/parameter_json.hpp"
 #include "search/journal/journal.hpp"
 #include "search/journal/result_folder.hpp"
@@ -29,7 +28,8 @@ Json space_json(const SearchSpace& space) {
   for (const auto& row : parameters_of(space.options)) {
     const auto name = json_name(row.name);
     if (row.list) tried[name] = row.list->numbers ? Json(space.numbers(row.name)) : Json(space.names(row.name));
-    training[name] = row.vector ? checksum(row.vector->get(space.options)) : value_json(row.type, row.get(space.options));
+    training[name] =
+        row.vector ? checksum(row.vector->get(space.options)) : value_json(row.type, row.get(space.options));
   }
   return {{"family", space.options.family_name()}, {"space", std::move(tried)}, {"training", std::move(training)}};
 }
@@ -129,26 +129,6 @@ SearchLog& SearchDirectory::log() { return *state_; }
 
 std::size_t SearchDirectory::finished() const { return state_->journal.found(); }
 
-void SearchDirectory::finish(const SearchResult& result) const {
-  const auto write = [&](const std::string& name, const std::string& text) { state_->folder.write(name, text); };
-  if (result.model) {
-    write("model.txt", result.model->text());
-    if (const auto text = result.model->peer_text())
-      write(result.model->trained().peer_format() == ModelFile::libsvm ? "model.libsvm" : "model.liblinear", *text);
-    write("scores.csv", search_csv(result));
-  }
-  if (result.model && result.model->coefficients())
-    write("coefficients.csv", coefficients_csv(*result.model, result.standard_deviations));
-  if (result.held_out) write("predictions.csv", predictions_csv(result));
-  if (result.learning_curve) write("learning_curve.csv", learning_curve_csv(result));
-  if (!result.importance.empty()) write("importance.csv", importance_csv(result));
-  if (const auto text = curves_csv(result); !text.empty()) write("curves.csv", text);
-  if (const auto text = confusion_csv(result); !text.empty()) write("confusion.csv", text);
-  if (const auto text = reliability_csv(result); !text.empty()) write("reliability.csv", text);
-  if (!result.outer.empty()) write("outer.csv", outer_csv(result));
-  if (!result.stability.empty()) write("features.csv", features_csv(result));
-  write("report.html", search_html(result));
-  write("results.json", search_json(result));
-}
+void SearchDirectory::write(const std::string& name, std::string_view text) const { state_->folder.write(name, text); }
 
 }  // namespace sheaf

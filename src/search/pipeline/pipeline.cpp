@@ -12,8 +12,8 @@
 #include "core/fail.hpp"
 #include "family/family.hpp"
 #include "pipeline/learn.hpp"
-#include "search/make_search.hpp"
 #include "search/pipeline/selection.hpp"
+#include "search/plan/make_search.hpp"
 
 namespace sheaf::engine {
 namespace {
@@ -188,7 +188,8 @@ class PipelineSearch : public FamilySearch, public WithPipeline {
  private:
   /// The family over the dataset as it is but for steps that learn nothing, where all splits can share it.
   bool share_dataset(const Context& context) {
-    if (!search_.options.family().takes_transforms(search_.options) || !pipeline::changes_features_alone(pipeline_)) return false;
+    if (!search_.options.family().takes_transforms(search_.options) || !pipeline::changes_features_alone(pipeline_))
+      return false;
     learner_.emplace(context, dataset_, dataset_, pipeline::without_learnt_steps(pipeline_));
     auto prepared = learner_->with_count(context, 0);
     auto learnt = pipeline::learn_whole_transforms(context, prepared.all, pipeline_);
@@ -205,7 +206,9 @@ class PipelineSearch : public FamilySearch, public WithPipeline {
   void select_together(const Context& context) {
     auto steps = pipeline_;
     steps.select.clear();
-    if (pipeline_.select.empty() || !search_.options.family().takes_transforms(search_.options) || !pipeline::changes_features_alone(steps)) return;
+    if (pipeline_.select.empty() || !search_.options.family().takes_transforms(search_.options) ||
+        !pipeline::changes_features_alone(steps))
+      return;
     for (const auto& step : whole_.pipeline.steps)
       if (const auto* scaling = std::get_if<Scaling>(&step);
           scaling != nullptr && !pipeline::transforms_are_accurate<T>({1, scaling->shift, scaling->factor}))
@@ -270,7 +273,7 @@ class PipelineSearch : public FamilySearch, public WithPipeline {
   std::vector<std::int64_t> kept_;              // features of a shared dataset that filters keep
   std::vector<FeatureSummary> features_;        // of a shared dataset that no step changes before
   std::vector<std::string> names_;              // of the features before a selection; none of a shared dataset
-  std::unique_ptr<FamilySearch> family_;              // on all rows
+  std::unique_ptr<FamilySearch> family_;        // on all rows
   Space space_;
 };
 

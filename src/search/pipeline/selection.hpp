@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "search/make_search.hpp"
+#include "search/plan/make_search.hpp"
 
 namespace sheaf::engine {
 

@@ -10,9 +10,9 @@
 
 #include <sheaf/splits.hpp>
 
-#include "core/distributions.hpp"
 #include "core/fail.hpp"
-#include "core/json_text.hpp"
+#include "data/text/json_text.hpp"
+#include "statistics/distributions.hpp"
 
 namespace sheaf {
 namespace {

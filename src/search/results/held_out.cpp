@@ -7,7 +7,7 @@
 #include <sheaf/profile.hpp>
 
 #include "core/fail.hpp"
-#include "search/make_search.hpp"
+#include "search/plan/make_search.hpp"
 #include "search/results/importance.hpp"
 
 namespace sheaf::engine {

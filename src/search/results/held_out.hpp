@@ -1,7 +1,7 @@
 // What chosen models predict for the rows that they did not see, and what is learnt from that.
 #pragma once
 
-#include "search/plan.hpp"
+#include "search/plan/plan.hpp"
 
 namespace sheaf::engine {
 

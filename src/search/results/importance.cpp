@@ -10,9 +10,9 @@
 #include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "data/prepare/dense.hpp"
+#include "family/values.hpp"
 #include "pipeline/origins.hpp"
 #include "score/scorer.hpp"
-#include "family/values.hpp"
 
 namespace sheaf::engine {
 namespace {
@@ -182,8 +182,7 @@ void Importance<T>::add(const Context& context, const Model& model, const Datase
   if (test.rows() < 2)
     fail_usage("permutation importance shuffles the held-out rows of each split, and split {} holds out one",
                split + 1);
-  if (model.trained().has_precomputed_columns())
-    fail_usage("a precomputed kernel has no features to shuffle");
+  if (model.trained().has_precomputed_columns()) fail_usage("a precomputed kernel has no features to shuffle");
   const auto* linear = model.get_if<LinearModel>();
   const auto labels = labels_of(labels_, rows);
   const auto metric = *result_.options.score;

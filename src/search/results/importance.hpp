@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "search/plan.hpp"
+#include "search/plan/plan.hpp"
 
 namespace sheaf::engine {
 

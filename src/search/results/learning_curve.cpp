@@ -7,7 +7,7 @@
 #include <sheaf/profile.hpp>
 
 #include "core/random.hpp"
-#include "search/inner_progress.hpp"
+#include "search/plan/inner_progress.hpp"
 
 namespace sheaf::engine {
 namespace {

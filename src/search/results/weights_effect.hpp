@@ -1,7 +1,7 @@
 // What the weights of features change in the chosen model of neighbours.
 #pragma once
 
-#include "search/plan.hpp"
+#include "search/plan/plan.hpp"
 
 namespace sheaf::engine {
 

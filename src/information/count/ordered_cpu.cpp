@@ -1,4 +1,4 @@
-#include "information/ordered/ordered_cpu.hpp"
+#include "information/count/ordered_cpu.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // The build lets the compiler use the instructions in this source alone; whether the processor has them is asked when
 // the program runs.
-#include "core/sha256_instructions.hpp"
+#include "core/hash/sha256_instructions.hpp"
 
 #include <cstddef>
 

@@ -9,8 +9,8 @@
 #include "core/parallel.hpp"
 #include "cuda/staging.cuh"
 #include "information/count/columns.hpp"
-#include "information/ordered/ordered.hpp"
-#include "information/ordered/ordered_cuda.cuh"
+#include "information/count/ordered.hpp"
+#include "information/count/ordered_cuda.cuh"
 
 namespace sheaf::information::gpu {
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "information/count/ops.hpp"
-#include "information/greedy/criteria.hpp"
+#include "information/criteria/criteria.hpp"
 
 namespace sheaf::information::gpu {
 

@@ -13,7 +13,7 @@
 #include <sheaf/array.hpp>
 
 #include "information/count/ops.hpp"
-#include "information/ordered/ordered.hpp"
+#include "information/count/ordered.hpp"
 
 namespace sheaf::information {
 

@@ -7,7 +7,7 @@
 
 #include "information/count/fixed_log.hpp"
 #include "information/count/ops.hpp"
-#include "information/ordered/ordered.hpp"
+#include "information/count/ordered.hpp"
 
 namespace sheaf::information {
 

@@ -1,6 +1,6 @@
 // FIPS 180-4, section 6.2. The constants are the first 32 bits of the fractional parts of the square roots (state) and
 // cube roots (rounds) of the first primes, as the standard defines them.
-#include "core/sha256.hpp"
+#include "core/hash/sha256.hpp"
 
 #include <array>
 #include <bit>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/fail.hpp"
-#include "core/sha256_instructions.hpp"
+#include "core/hash/sha256_instructions.hpp"
 
 namespace sheaf {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/risk_sets.hpp"
+#include "statistics/risk_sets.hpp"
 
 #include <algorithm>
 #include <numeric>

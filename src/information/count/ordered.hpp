@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "information/greedy/criteria.hpp"
+#include "information/criteria/criteria.hpp"
 
 namespace sheaf::information {
 

@@ -1,4 +1,4 @@
-#include "core/concordance.hpp"
+#include "statistics/concordance.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "information/count/ops.hpp"
-#include "information/ordered/ordered.hpp"
-#include "information/ordered/small_pairs.hpp"
+#include "information/count/ordered.hpp"
+#include "information/count/small_pairs.hpp"
 
 namespace sheaf::information::cpu {
 

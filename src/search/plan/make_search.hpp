@@ -6,7 +6,7 @@
 #include <sheaf/search.hpp>
 
 #include "family/search.hpp"
-#include "search/plan.hpp"
+#include "search/plan/plan.hpp"
 
 namespace sheaf::engine {
 

@@ -1,4 +1,4 @@
-#include "kernel/smo/problem.hpp"
+#include "kernel/verbs/problem.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "information/ordered/small_pairs.hpp"
+#include "information/count/small_pairs.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "core/distributions.hpp"
+#include "statistics/distributions.hpp"
 
 #include <cmath>
 #include <initializer_list>

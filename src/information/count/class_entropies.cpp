@@ -1,4 +1,4 @@
-#include "information/greedy/class_entropies.hpp"
+#include "information/count/class_entropies.hpp"
 
 #include <algorithm>
 #include <bit>

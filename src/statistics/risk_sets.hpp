@@ -8,7 +8,7 @@
 
 #include <sheaf/array.hpp>
 
-#include "core/partial_likelihood.hpp"
+#include "statistics/partial_likelihood.hpp"
 
 namespace sheaf {
 

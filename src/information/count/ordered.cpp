@@ -1,4 +1,4 @@
-#include "information/ordered/ordered.hpp"
+#include "information/count/ordered.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "core/sigmoid.hpp"
+#include "statistics/sigmoid.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "search/plan.hpp"
+#include "search/plan/plan.hpp"
 
 #include <algorithm>
 #include <cmath>
