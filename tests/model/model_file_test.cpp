@@ -290,7 +290,7 @@ TEST(ModelFile, DefectsOfSheafsOwnAreNamedWithTheirPlace) {
       {with_line(1, "sheaf-model 2"), 17, 1, "checksum"},
       {with_line(1, "sheaf-model"), 1, 12, "version"},
       {with_line(1, "sheaf-linear-model 1"), 1, 1, "earlier version"},
-      {with_line(2, "family forest"), 2, 8, "linear, elastic-net"},
+      {with_line(2, "family forest"), 2, 8, "linear, svm, elastic-net"},
       {with_line(3, "classes 0"), 4, 1, "'features'"},
       {with_line(3, "classes -2"), 3, 9, "0 or more"},
       {with_line(3, "classes 3"), 6, 1, "'class'"},

@@ -64,8 +64,8 @@ TEST(StudyGroups, GroupsKeepWhatWasSeenApartFromWhatIsTested) {
   auto options = small_study();
   options.options.outer = 10;
   options.options.outer_fraction = 0.2;
-  options.family.options.tolerance = 1e-4;
-  options.family.alphas = {0.1, 0.01, 0.001};
+  options.family.get<NetOptions>().tolerance = 1e-4;
+  options.family["alpha"] = {0.1, 0.01, 0.001};
   for (const Device device : devices()) {
     options.options.split.reset();
     const auto apart = run_study(on(device), dataset, options);
@@ -122,8 +122,8 @@ TEST(StudyBalance, BalancedWeightsAreThoseOfTheRowsTrainedOn) {
     for (const auto split : {SplitKind::stratified_group_k_fold, SplitKind::stratified_k_fold}) {
       auto options = small_study();
       options.options.split = split;
-      options.family.options.balanced = true;
-      if (negatives > 0) options.family.options.class_weights = {{"-1", negatives}};
+      options.family.get<NetOptions>().balanced = true;
+      if (negatives > 0) options.family.get<NetOptions>().class_weights = {{"-1", negatives}};
       const auto lists = held_out_rows(dataset, options);
       // What a trainer makes of the weights of its splits is seen in the models: see the next test. Here, the counts.
       const StudyPlan made(dataset, options);
@@ -139,7 +139,7 @@ TEST(StudyBalance, BalancedWeightsAreThoseOfTheRowsTrainedOn) {
             if (!out.contains(i)) labels.push_back(table.labels[static_cast<std::size_t>(i)]);
           const auto counts = made.plan->table({number}, 1).class_counts;
           const auto weights =
-              weigh_classes({options.family.options.class_weights, true}, made.labels.class_names, counts);
+              weigh_classes({options.family.get<NetOptions>().class_weights, true}, made.labels.class_names, counts);
           const auto wanted = balanced_by_hand(labels, negatives);
           for (std::size_t i = 0; i < labels.size(); ++i) {
             const auto c = find_class(made.labels.class_names, labels[i] > 0 ? "1" : "-1");
@@ -156,15 +156,15 @@ TEST(StudyBalance, BalancedAgreesWithALoopOfWeightedFits) {
     auto dataset = dataset_of<double>(table, features);
     for (int i = 0; i < 80; ++i) dataset.groups.push_back(i * 17 % 41);
     auto options = small_study();
-    options.family.options.loss = loss;
-    options.family.options.balanced = true;
+    options.family.get<NetOptions>().loss = loss;
+    options.family.get<NetOptions>().balanced = true;
     const auto lists = held_out_rows(dataset, options);
     for (const Device device : devices()) {
       const auto result = run_study(on(device), dataset, options);
       for (std::size_t s = 0; s < 4; ++s) {
         const auto& split = result.outer[s];
         const auto fit = [&](const PlainTable& rows, std::size_t pair) {
-          return fit_alone(rows, features, options.family.alphas[pair % 5], options.family.l1_ratios[pair / 5], loss,
+          return fit_alone(rows, features, options.family.numbers("alpha")[pair % 5], options.family.numbers("l1-ratio")[pair / 5], loss,
                            balanced_by_hand(rows.labels));
         };
         for (std::size_t pair = 0; pair < 10; pair += 3)

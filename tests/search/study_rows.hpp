@@ -15,7 +15,7 @@
 namespace sheaf::test {
 
 struct Study {
-  SearchSpace family(NetOptions{});
+  SearchSpace family{NetOptions{}};
   SearchOptions options;
 };
 
@@ -25,9 +25,9 @@ inline Study small_study() {
   study.options.outer = 4;
   study.options.folds = 3;
   study.options.outer_fraction = 0.3;
-  study.family.alphas = {0.5, 0.2, 0.1, 0.05, 0.02};
-  study.family.l1_ratios = {0.3, 1};
-  study.family.options.tolerance = 1e-12;
+  study.family["alpha"] = {0.5, 0.2, 0.1, 0.05, 0.02};
+  study.family["l1-ratio"] = {0.3, 1};
+  study.family.get<NetOptions>().tolerance = 1e-12;
   return study;
 }
 
@@ -41,7 +41,7 @@ struct StudyPlan {
   StudyPlan(const Dataset<double>& dataset, const Study& study, std::uint64_t seed = 0)
       : options(study.options),
         labels(make_labels(dataset.target, "rows", dataset.rows(),
-                           !takes_classes(study.family.options, dataset.target, "rows"), "")) {
+                           !takes_classes(study.family.get<NetOptions>(), dataset.target, "rows"), "")) {
     SearchSpace family = study.family;
     decide(dataset, family, options);
     plan.emplace(labels, dataset.groups, options, seed, 1);

@@ -91,7 +91,7 @@ TEST(Study, AgreesWithALoopOfSingleFits) {
     const auto table = make_table(70, features, classes, 5);
     const auto dataset = dataset_of<double>(table, features);
     auto options = small_study();
-    options.family.options.loss = loss;
+    options.family.get<NetOptions>().loss = loss;
     const auto lists = held_out_rows(dataset, options);
     const auto score = classes == 2 ? plain_auc<NetModel> : plain_r2;
     for (const Device device : devices()) {
@@ -105,8 +105,8 @@ TEST(Study, AgreesWithALoopOfSingleFits) {
           double mean = 0;
           for (std::size_t f = 0; f < 3; ++f) {
             const auto& tested = lists[s * 4 + f];
-            const auto net = fit_alone(without(table, {left_out, tested}), features, options.family.alphas[pair % 5],
-                                       options.family.l1_ratios[pair / 5], loss);
+            const auto net = fit_alone(without(table, {left_out, tested}), features, options.family.numbers("alpha")[pair % 5],
+                                       options.family.numbers("l1-ratio")[pair / 5], loss);
             const double found = score(table, tested, net);
             EXPECT_NEAR(split.level.models[pair * 3 + f].score(*result.options.score), found, 1e-6)
                 << "pair " << pair << " fold " << f;
@@ -138,7 +138,7 @@ TEST(Study, TablesAreWhatTheSplitsSay) {
     for (std::size_t j = 0; j < features; ++j) dataset.feature_names.push_back("name " + std::to_string(j));
     auto options = small_study();
     options.options.outer = 7;
-    options.family.options.tolerance = 1e-6;
+    options.family.get<NetOptions>().tolerance = 1e-6;
     for (const Device device : devices()) {
       const auto result = run_study(on(device), dataset, options);
       std::map<std::int64_t, double> frequency;
@@ -426,17 +426,17 @@ TEST(Study, OneStandardErrorTakesFewerFeatures) {
 TEST(Study, AutomaticAlphasBeginWhereNothingIsChosen) {
   const auto dataset = dataset_of<double>(make_table(80, 25, 2, 31), 25);
   auto options = small_study();
-  options.family.alphas.clear();
-  options.family.alpha_count = 6;
-  options.family.smallest_share = 0.001;
+  options.family["alpha"] = TriedValues();
+  options.family.get<NetOptions>().alpha_count = 6;
+  options.family.get<NetOptions>().smallest_share = 0.001;
   const auto result = run_study(with_threads(2), dataset, options);
   ASSERT_EQ(result.points.size(), 12U);
   for (std::size_t l = 0; l < 2; ++l) {
     const double largest = result.value(result.points[l * 6], "alpha");
     EXPECT_NEAR(result.value(result.points[l * 6 + 5], "alpha") / largest, 0.001, 1e-5);
     const auto table = make_table(80, 25, 2, 31);
-    EXPECT_TRUE(fit_alone(table, 25, largest * 1.001, options.family.l1_ratios[l], Loss::squared).features.empty());
-    EXPECT_FALSE(fit_alone(table, 25, largest * 0.999, options.family.l1_ratios[l], Loss::squared).features.empty());
+    EXPECT_TRUE(fit_alone(table, 25, largest * 1.001, options.family.numbers("l1-ratio")[l], Loss::squared).features.empty());
+    EXPECT_FALSE(fit_alone(table, 25, largest * 0.999, options.family.numbers("l1-ratio")[l], Loss::squared).features.empty());
   }
 }
 

@@ -102,20 +102,20 @@ const std::map<std::string, std::function<Workflow(const Json&)>>& workflows() {
       {"regression",
        [](const Json&) {
          auto search = linear(0.05, Loss::squared_tube);
-         search.get<KnnOptions>().epsilon = 0;
-         search.get<KnnOptions>().penalise_bias = false;
+         search.get<LinearOptions>().epsilon = 0;
+         search.get<LinearOptions>().penalise_bias = false;
          return Workflow{data("diabetes_reg_scale"), search, scaled(ScaleMethod::standard)};
        }},
       {"regression-svm",
        [](const Json&) {
          auto search = svm(50, KernelType::rbf, 0.05, SvmKind::epsilon_svr);
-         search.get<KnnOptions>().epsilon = 5;
+         search.get<SvmOptions>().epsilon = 5;
          return Workflow{data("diabetes_reg_scale"), search, scaled(ScaleMethod::standard)};
        }},
       {"three-classes",
        [](const Json& one) {
          auto search = linear(1);
-         search.get<KnnOptions>().balanced = true;
+         search.get<LinearOptions>().balanced = true;
          const auto rows = one["rows"].get<std::vector<std::int32_t>>();
          return Workflow{take_rows(data("wine"), rows, 1), search, scaled(ScaleMethod::symmetric_interval)};
        }},
