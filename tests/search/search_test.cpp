@@ -14,6 +14,7 @@
 #include "devices.hpp"
 #include "forgetful_log.hpp"
 #include "search/batches.hpp"
+#include "search/plan/plan.hpp"
 #include "tables.hpp"
 
 namespace sheaf::test {
@@ -507,7 +508,7 @@ TEST(Search, NoMorePointsAreBegunWhenTheTimeIsOver) {
   options.strategy = Strategy::refine;
   options.time = 1e-9;
   const auto result = search(context_on(Device::cpu()), dataset, LinearOptions{}, options);
-  EXPECT_EQ(result.level.points.size(), default_costs().size()) << "the first round alone";
+  EXPECT_EQ(result.level.points.size(), 7U) << "the first round alone";
   ASSERT_FALSE(result.notes.empty());
   EXPECT_NE(result.notes.front().find("was over before the search was"), std::string::npos);
 }

@@ -164,8 +164,8 @@ TEST(StudyBalance, BalancedAgreesWithALoopOfWeightedFits) {
       for (std::size_t s = 0; s < 4; ++s) {
         const auto& split = result.outer[s];
         const auto fit = [&](const PlainTable& rows, std::size_t pair) {
-          return fit_alone(rows, features, options.family.numbers("alpha")[pair % 5], options.family.numbers("l1-ratio")[pair / 5], loss,
-                           balanced_by_hand(rows.labels));
+          return fit_alone(rows, features, options.family.numbers("alpha")[pair % 5],
+                           options.family.numbers("l1-ratio")[pair / 5], loss, balanced_by_hand(rows.labels));
         };
         for (std::size_t pair = 0; pair < 10; pair += 3)
           for (std::size_t f = 0; f < 3; ++f) {

@@ -105,8 +105,9 @@ TEST(Study, AgreesWithALoopOfSingleFits) {
           double mean = 0;
           for (std::size_t f = 0; f < 3; ++f) {
             const auto& tested = lists[s * 4 + f];
-            const auto net = fit_alone(without(table, {left_out, tested}), features, options.family.numbers("alpha")[pair % 5],
-                                       options.family.numbers("l1-ratio")[pair / 5], loss);
+            const auto net =
+                fit_alone(without(table, {left_out, tested}), features, options.family.numbers("alpha")[pair % 5],
+                          options.family.numbers("l1-ratio")[pair / 5], loss);
             const double found = score(table, tested, net);
             EXPECT_NEAR(split.level.models[pair * 3 + f].score(*result.options.score), found, 1e-6)
                 << "pair " << pair << " fold " << f;
@@ -435,8 +436,10 @@ TEST(Study, AutomaticAlphasBeginWhereNothingIsChosen) {
     const double largest = result.value(result.points[l * 6], "alpha");
     EXPECT_NEAR(result.value(result.points[l * 6 + 5], "alpha") / largest, 0.001, 1e-5);
     const auto table = make_table(80, 25, 2, 31);
-    EXPECT_TRUE(fit_alone(table, 25, largest * 1.001, options.family.numbers("l1-ratio")[l], Loss::squared).features.empty());
-    EXPECT_FALSE(fit_alone(table, 25, largest * 0.999, options.family.numbers("l1-ratio")[l], Loss::squared).features.empty());
+    EXPECT_TRUE(
+        fit_alone(table, 25, largest * 1.001, options.family.numbers("l1-ratio")[l], Loss::squared).features.empty());
+    EXPECT_FALSE(
+        fit_alone(table, 25, largest * 0.999, options.family.numbers("l1-ratio")[l], Loss::squared).features.empty());
   }
 }
 
