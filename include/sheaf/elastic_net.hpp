@@ -180,7 +180,9 @@ struct NetOptions {
   std::vector<std::string> unpenalised;  ///< features without a penalty, by name or by position from 1
   // Searches without given alphas: from the smallest alpha that leaves no weights downwards, for each l1-ratio.
   std::int32_t alpha_count = 30;
-  double smallest_share = 0.01;  ///< the last alpha as a share of the first
+  /// The last alpha as a share of the first. 0: 0.0001 if there are more rows than features, else 0.01, as glmnet has
+  /// it; at an l1-ratio of 0, whose first alpha is a thousand times that of the lasso, the square of it.
+  double smallest_share = 0;
 };
 const Family& family_of(const NetOptions& options);
 

@@ -23,7 +23,7 @@
 namespace sheaf {
 
 enum class Choice : std::uint8_t {
-  best,                ///< the best mean score; of equals the simplest model
+  best,                ///< the best mean score; of equals that of the better log loss or AUC, then the simplest
   one_standard_error,  ///< the simplest model whose mean is within one standard error of the best
 };
 
@@ -84,7 +84,9 @@ struct Chosen {
   std::size_t best = 0;
   std::size_t chosen = 0;
 };
-Chosen choose(std::span<const ScoreSummary> summaries, bool larger_is_better, Choice choice);
+/// `second`: the larger one decides between entries of the same mean; else, and without it, the simpler one is taken.
+Chosen choose(std::span<const ScoreSummary> summaries, bool larger_is_better, Choice choice,
+              std::span<const double> second = {});
 
 /// A search over some of the rows, or over all.
 struct SearchLevel {

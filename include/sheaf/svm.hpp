@@ -141,7 +141,7 @@ struct SvmOptions {
   double coef0 = 0;
   double cost = 1;
   double nu = 0.5;
-  double epsilon = 0.1;
+  std::optional<double> epsilon = {};  ///< epsilon_svr; none: a tenth of the standard deviation of the target
   double tolerance = SvmParams{}.tolerance;
   std::int64_t max_iterations = SvmParams{}.max_iterations;  ///< as in SvmParams
   MultiClass multi_class = MultiClass::one_vs_one;
@@ -155,9 +155,9 @@ struct SvmOptions {
 };
 const Family& family_of(const SvmOptions& options);
 
-/// The options with everything that was left open decided by the target. A kind that does not suit labels of a stated
-/// kind is a UsageError.
-SvmOptions with_defaults(SvmOptions options, const Target& target);
+/// The options with everything that was left open decided by the target and how much each row counts (none: 1). A kind
+/// that does not suit labels of a stated kind is a UsageError.
+SvmOptions with_defaults(SvmOptions options, const Target& target, std::span<const float> row_weights = {});
 
 std::string_view to_string(SvmKind kind);  ///< as model files spell it: c_svc, nu_svc ...
 bool is_classification(SvmKind kind);

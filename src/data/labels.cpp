@@ -144,6 +144,22 @@ std::vector<double> count_classes(const Labels& labels, std::span<const float> t
   return counts;
 }
 
+double standard_deviation(std::span<const double> values, std::span<const float> row_weights) {
+  const auto weight_of = [&](std::size_t i) { return row_weights.empty() ? 1.0 : static_cast<double>(row_weights[i]); };
+  double weights = 0;
+  double mean = 0;
+  double squares = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double weight = weight_of(i);
+    if (weight == 0) continue;
+    weights += weight;
+    const double distance = values[i] - mean;
+    mean += distance * weight / weights;
+    squares += weight * distance * (values[i] - mean);
+  }
+  return weights > 0 ? std::sqrt(squares / weights) : 0;
+}
+
 bool all_one(std::span<const double> weights) {
   return std::all_of(weights.begin(), weights.end(), [](double weight) { return weight == 1; });
 }

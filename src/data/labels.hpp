@@ -68,6 +68,8 @@ std::vector<double> weigh_classes(const ClassWeights& weights, std::span<const s
 /// How many rows there are of each class, each counted `times` (empty: once).
 std::vector<double> count_classes(const Labels& labels, std::span<const float> times = {});
 bool all_one(std::span<const double> weights);
+/// Of numbers that count by the weights of their rows (none: 1), divided by the sum of the weights; 0 of no numbers.
+double standard_deviation(std::span<const double> values, std::span<const float> row_weights = {});
 
 /// The place of a class; a UsageError where there is none of that name.
 std::size_t find_class(std::span<const std::string> names, const std::string& wanted);

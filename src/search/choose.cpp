@@ -25,12 +25,17 @@ ScoreSummary summarise(std::span<const double> scores) {
   return result;
 }
 
-Chosen choose(std::span<const ScoreSummary> table, bool larger_is_better, Choice choice) {
+Chosen choose(std::span<const ScoreSummary> table, bool larger_is_better, Choice choice,
+              std::span<const double> second) {
   require(!table.empty(), "there is nothing to choose from");
   const double sign = larger_is_better ? 1 : -1;
   Chosen result;
+  const auto is_better = [&](std::size_t a, std::size_t b) {
+    if (table[a].mean != table[b].mean) return sign * table[a].mean > sign * table[b].mean;
+    return !second.empty() && second[a] > second[b];
+  };
   for (std::size_t c = 1; c < table.size(); ++c)
-    if (sign * table[c].mean > sign * table[result.best].mean) result.best = c;
+    if (is_better(c, result.best)) result.best = c;
   result.chosen = result.best;
   if (choice == Choice::best) return result;
   const double bar = sign * table[result.best].mean - table[result.best].standard_error;

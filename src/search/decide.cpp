@@ -58,8 +58,22 @@ void decide_splits(const FamilyTraits& traits, bool groups, bool pipeline, Searc
     fail_usage("the path of resample {} is asked for, but there are {}", options.path_split, options.outer);
 }
 
-void decide_score(const FamilyTraits& traits, SearchOptions& options) {
-  if (!options.score) options.score = traits.default_score;
+/// The share of the rows that the most frequent class has.
+double largest_share(const Target& target) {
+  std::vector<std::int64_t> rows(target.class_names.size(), 0);
+  for (const auto c : target.classes) ++rows[static_cast<std::size_t>(c)];
+  if (rows.empty() || target.classes.empty()) return 0;
+  return static_cast<double>(*std::max_element(rows.begin(), rows.end())) / static_cast<double>(target.classes.size());
+}
+
+/// Of classes of which one has most of the rows, accuracy says little.
+Metric default_score(const FamilyTraits& traits, const Target& target) {
+  if (traits.default_score != Metric::accuracy || largest_share(target) < frequent_class) return traits.default_score;
+  return target.class_names.size() == 2 ? Metric::auc : Metric::balanced_accuracy;
+}
+
+void decide_score(const FamilyTraits& traits, const Target& target, SearchOptions& options) {
+  if (!options.score) options.score = default_score(traits, target);
   const auto& score = info(*options.score);
   if (score.survival != traits.survival)
     fail_usage("{} is {} survival; scores of {} are {}", score.name, score.survival ? "a score of" : "no score of",
@@ -137,7 +151,7 @@ void decide(const Dataset<T>& dataset, SearchSpace& space, SearchOptions& option
   if (options.threshold && traits.regression) fail_usage("a threshold is for two classes, not for numbers");
   if (options.learning_curve && !options.full) fail_usage("a learning curve is that of a search over all rows");
   engine::decide_splits(traits, !dataset.groups.empty(), needs_pipeline(dataset, options.pipeline), options);
-  engine::decide_score(traits, options);
+  engine::decide_score(traits, dataset.target, options);
   engine::decide_strategy(traits, options);
   engine::check_row_weights(options.row_weights, dataset.rows());
 }

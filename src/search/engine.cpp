@@ -70,6 +70,7 @@ class Engine {
   bool out_of_time() const;
   double score_of(const Tried& tried) const;
   SearchLevel take_level(std::int32_t level, const std::vector<std::int32_t>& order);
+  double second_score(const SearchLevel& level, std::size_t p) const;
   void choose_level(const std::vector<Point>& points, SearchLevel& level) const;
   void run_outer(SearchResult& result);
   void order_points(SearchResult& result, std::vector<std::int32_t>& order);
@@ -308,6 +309,17 @@ SearchLevel Engine::take_level(std::int32_t level, const std::vector<std::int32_
   return result;
 }
 
+/// What decides between points of the same score, larger being better: how sure models are of the right class, else how
+/// well they order the rows.
+double Engine::second_score(const SearchLevel& level, std::size_t p) const {
+  const auto splits = static_cast<std::size_t>(plan_.splits());
+  const auto metric = family_.has_probabilities() ? Metric::log_loss : Metric::auc;
+  std::vector<double> scores;
+  for (std::size_t s = 0; s < splits; ++s) scores.push_back(level.models[p * splits + s].score(metric));
+  const double mean = summarise(scores).mean;
+  return info(metric).larger_is_better ? mean : -mean;
+}
+
 /// Among the points in the order of how simple their models are.
 void Engine::choose_level(const std::vector<Point>& points, SearchLevel& level) const {
   const auto splits = static_cast<std::size_t>(plan_.splits());
@@ -327,9 +339,13 @@ void Engine::choose_level(const std::vector<Point>& points, SearchLevel& level) 
   }
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return keys[a] < keys[b]; });
   std::vector<ScoreSummary> table;
+  std::vector<double> second;
   table.reserve(order.size());
-  for (const auto p : order) table.push_back(summaries[p]);
-  const auto chosen = choose(table, info(*options_.score).larger_is_better, options_.choice);
+  for (const auto p : order) {
+    table.push_back(summaries[p]);
+    if (!family_.labels().regression()) second.push_back(second_score(level, p));
+  }
+  const auto chosen = choose(table, info(*options_.score).larger_is_better, options_.choice, second);
   level.chosen = {order[chosen.best], order[chosen.chosen]};
 }
 
@@ -397,15 +413,36 @@ void note_edges(SearchResult& result) {
   }
 }
 
+/// A warning if the chosen model predicts one class for all held-out rows, though the score it was chosen by is good.
+void warn_of_one_class(SearchResult& result) {
+  if (result.level.points.empty() || result.class_names.size() < 2) return;
+  const auto classes = result.class_names.size();
+  std::vector<std::int64_t> predicted(classes, 0);
+  for (std::int32_t s = 0; s < result.splits; ++s) {
+    const auto place =
+        result.level.chosen.chosen * static_cast<std::size_t>(result.splits) + static_cast<std::size_t>(s);
+    const auto& confusion = result.level.models[place].confusion;
+    for (std::size_t k = 0; k < confusion.size(); ++k) predicted[k % classes] += confusion[k];
+  }
+  const auto used = std::count_if(predicted.begin(), predicted.end(), [](auto rows) { return rows > 0; });
+  if (used != 1 || result.options.threshold) return;
+  const auto only = std::max_element(predicted.begin(), predicted.end()) - predicted.begin();
+  result.warnings.push_back(fmt::format(
+      "the chosen model predicts the class {} for every held-out row: {}",
+      result.class_names[static_cast<std::size_t>(only)],
+      classes == 2 ? "choose from which decision value on the other class is predicted (threshold youden), or let the "
+                     "rare class count as much as the other (class-weight balanced)"
+                   : "let rare classes count as much as others (class-weight balanced)"));
+}
+
 /// A note where one class is so frequent that accuracy says little.
 void note_balance(const Labels& labels, SearchResult& result) {
-  constexpr double frequent = 0.8;
   if (result.options.score != Metric::accuracy || labels.rows == 0) return;
   std::vector<std::int64_t> rows(labels.class_names.size(), 0);
   for (const auto c : labels.classes) ++rows[static_cast<std::size_t>(c)];
   const auto most = std::max_element(rows.begin(), rows.end());
   const double share = static_cast<double>(*most) / static_cast<double>(labels.rows);
-  if (share < frequent) return;
+  if (share < frequent_class) return;
   result.notes.push_back(fmt::format(
       "{:.0f} % of the rows are of class {}: a model that knew nothing else would have that accuracy; the scores "
       "balanced-accuracy and {} ask for more",
@@ -574,6 +611,7 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
   engine::note_edges(result);
   engine::note_one_out(result);
   engine::note_balance(trained->labels(), result);
+  engine::warn_of_one_class(result);
   for (auto& note : trained->notes(engine::outcome_of(result))) result.notes.push_back(std::move(note));
   result.counts = trained->kernel_counts();
   if (!dataset.groups.empty() && result.groups == 0)

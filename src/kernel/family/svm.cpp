@@ -55,13 +55,18 @@ double middle_gamma(const Dataset<T>& dataset) {
   return spread > 0 && std::isfinite(spread) ? std::round(-std::log2(2 * spread)) : 0;
 }
 
+/// The power of two nearest to the standard deviation of a target: coefficients, and so costs, are of its unit.
+int unit_of(double deviation) {
+  return deviation > 0 && std::isfinite(deviation) ? static_cast<int>(std::lround(std::log2(deviation))) : 0;
+}
+
 /// Whether costs and gammas are found from the data, ever finer near the best.
 bool is_open(const SearchSpace& space) {
   return space.numbers("cost").empty() && space.numbers("gamma").empty() && !space.get<SvmOptions>().easy;
 }
 
 template <class T>
-Space space_of(const Dataset<T>& dataset, const SearchSpace& search) {
+Space space_of(const Dataset<T>& dataset, const SearchSpace& search, std::span<const float> row_weights) {
   const bool open = is_open(search);
   const auto& options = search.get<SvmOptions>();
   const auto kernel = options.kernel;
@@ -70,8 +75,9 @@ Space space_of(const Dataset<T>& dataset, const SearchSpace& search) {
   std::vector<Refinement> finer{refinement_of(search.numbers("cost"))};
   if (open && options.kind == SvmKind::nu_svc) values[0] = {1};
   if (open && options.kind != SvmKind::nu_svc) {
-    values[0] = powers_of_two(-4, 8, 4);
-    finer[0] = {-8, 16, 4};
+    const int unit = is_regression(*options.kind) ? unit_of(standard_deviation(dataset.target.values, row_weights)) : 0;
+    values[0] = powers_of_two(unit - 4, unit + 8, 4);
+    finer[0] = {unit - 8.0, unit + 16.0, 4};
   }
   if (has_gamma(kernel)) {
     axes.push_back({"gamma", "gamma"});
@@ -102,7 +108,7 @@ class SvmSearch : public FamilySearch {
         options_(space.get<SvmOptions>()),
         row_weights_(options.row_weights),
         labels_(kernel::make_svm_labels(dataset.target, dataset.source, dataset.rows(), options_, options.row_weights)),
-        space_(space_of(dataset, space)),
+        space_(space_of(dataset, space, options.row_weights)),
         shared_(dataset, labels_, options_, options.keep_decisions) {}
 
   const Labels& labels() const override { return labels_; }
@@ -183,7 +189,7 @@ class SvmRow : public FamilyRow<SvmRow, SvmOptions> {
 
   ModelOptions with_defaults(ModelOptions options, const DataSummary& data) const override {
     auto& own = options.get<SvmOptions>();
-    own = sheaf::with_defaults(own, data.target);
+    own = sheaf::with_defaults(own, data.target, data.row_weights);
     return options;
   }
   WorkEstimate training_work(const ModelOptions& /*options*/, const DataSummary& data, double models) const override {

@@ -112,7 +112,7 @@ void keep_density(const SvmFits& fits, std::span<const float> weights, SvmModel&
 template <class T>
 SvmModel train_svm(const Context& context, const Dataset<T>& dataset, const SvmOptions& given,
                    std::span<const float> row_weights) {
-  const auto options = with_defaults(given, dataset.target);
+  const auto options = with_defaults(given, dataset.target, row_weights);
   const auto weights = weights_of(row_weights, dataset.rows());
   const auto labels = kernel::make_svm_labels(dataset.target, dataset.source, dataset.rows(), options, weights);
   auto params = kernel::svm_params(options, dataset.features());
@@ -127,7 +127,7 @@ SvmModel train_svm(const Context& context, const Dataset<T>& dataset, const SvmO
   model.feature_names = dataset.feature_names;
   model.cost = options.cost;
   model.nu = options.nu;
-  model.epsilon = options.epsilon;
+  model.epsilon = options.epsilon.value_or(0);
   SheafPlan sheaf(labels, options);
   auto plan = sheaf.add_model(sheaf.add_rows(weights), options.cost);
   check_present(labels, plan);

@@ -3,6 +3,7 @@
 #include <sheaf/svm.hpp>
 
 #include "core/fail.hpp"
+#include "data/labels.hpp"
 #include "data/parameter_rows.hpp"
 #include "kernel/model/plan.hpp"
 
@@ -42,10 +43,12 @@ constexpr double harmless_size = 1e4;  // larger values dominate all others in a
 
 }  // namespace
 
-SvmOptions with_defaults(SvmOptions options, const Target& target) {
+SvmOptions with_defaults(SvmOptions options, const Target& target, std::span<const float> row_weights) {
+  constexpr double tube = 0.1;  // of a standard deviation
   const bool numbers = !target.empty() && !target.looks_like_classes();
   if (!options.kind) options.kind = numbers ? SvmKind::epsilon_svr : SvmKind::c_svc;
   if (options.kind != SvmKind::one_class) check_label_kind(target, is_regression(*options.kind), "type");
+  if (!options.epsilon) options.epsilon = tube * standard_deviation(target.values, row_weights);
   return options;
 }
 
@@ -114,7 +117,8 @@ const std::vector<Parameter<SvmOptions>>& parameters() {
       number_row("coef0", &O::coef0, {}, of_kernels(&KernelFunction::has_coef0)),
       positive_row("nu", &O::nu, "nu-svc, one-class, nu-svr: share of the rows that become support vectors at least",
                    {}, 1),
-      number_row("epsilon", &O::epsilon, {0, most}, "epsilon-svr: errors up to it cost nothing"),
+      open_number_row("epsilon", &O::epsilon, {0, most}, "epsilon-svr: errors up to it cost nothing",
+                      "a tenth of the target's standard deviation"),
       positive_row("tolerance", &O::tolerance, "stop where the optimality conditions are violated by less"),
       number_row("max-iterations", &O::max_iterations, {1, std::numeric_limits<std::int64_t>::max()},
                  "most steps of one SVM", "10000000, or 100 a row"),

@@ -139,7 +139,7 @@ SvmTask SheafPlan::make_task(const ModelPlan& model, Sides sides, double cost) c
       task.cost_negative *= model.class_weights[static_cast<std::size_t>(sides.negative)];
   }
   task.nu = feasible_nu(model.column, sides);
-  task.epsilon = options_.epsilon;
+  task.epsilon = options_.epsilon.value_or(0);
   return task;
 }
 

@@ -401,6 +401,13 @@ class NetSearch : public FamilySearch {
       }
   }
 
+  /// The last alpha of a path as a share of its first.
+  double smallest_share(double l1_ratio) const {
+    if (options_.smallest_share > 0) return options_.smallest_share;
+    const double share = dataset_.rows() > dataset_.features() ? 1e-4 : 1e-2;
+    return l1_ratio == 0 ? share * share : share;
+  }
+
   /// The alphas of each l1-ratio. An automatic grid begins at the smallest alpha that leaves no weights, over all rows.
   std::vector<std::vector<double>> find_alphas(const Context& context) const {
     const auto ratios = l1_ratios_.size();
@@ -421,7 +428,7 @@ class NetSearch : public FamilySearch {
       const double from = *std::max_element(begin, begin + paths);
       if (!(from > 0))
         fail("{}: no feature goes with the labels at all, so there are no alphas to try", dataset_.source);
-      alphas.push_back(rounded(alpha_path(from, options_.smallest_share, options_.alpha_count)));
+      alphas.push_back(rounded(alpha_path(from, smallest_share(l1_ratios_[l]), options_.alpha_count)));
     }
     return alphas;
   }

@@ -10,6 +10,9 @@
 
 namespace sheaf::engine {
 
+/// A class with this share of the rows makes accuracy say little.
+inline constexpr double frequent_class = 0.8;
+
 /// All arguments must outlive it. `seen` as in TrainingOptions.
 template <class T>
 std::unique_ptr<FamilySearch> make_search(const Context& context, const Dataset<T>& dataset, const SearchSpace& space,

@@ -1,0 +1,107 @@
+// What a search decides by itself: whoever gives no grid, score or unit gets a model that is worth having.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <sheaf/io.hpp>
+#include <sheaf/search.hpp>
+
+#include "core/random.hpp"
+#include "golden.hpp"
+#include "tables.hpp"
+
+namespace sheaf::test {
+namespace defaults_test {
+
+Context context() { return Context({.device = Device::cpu(), .threads = 2, .seed = 1}); }
+
+Dataset<double> make_numbers(double unit) {
+  const auto table = random_rows(120, 4, 1.0, 3);
+  Random random(7);
+  Dataset<double> dataset;
+  dataset.x = dense_of<double>(table, 4);
+  for (const auto& row : table)
+    dataset.target.values.push_back(unit * (std::sin(row[0]) + row[1] * row[2] + 0.1 * random.normal()));
+  dataset.target.kind = LabelKind::numbers;
+  dataset.source = "table";
+  return dataset;
+}
+
+/// One of `share` rows is of class b, which larger values of the first feature make likelier.
+Dataset<double> make_rare(std::int64_t rows, std::int64_t share, double shift) {
+  const auto table = random_rows(rows, 3, 1.0, 5);
+  Dataset<double> dataset;
+  std::vector<std::vector<double>> moved;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const bool rare = i % share == 0;
+    auto row = table[static_cast<std::size_t>(i)];
+    if (rare) row[0] += shift;
+    moved.push_back(row);
+    dataset.target.classes.push_back(rare ? 1 : 0);
+  }
+  dataset.x = dense_of<double>(moved, 3);
+  dataset.target.class_names = {"a", "b"};
+  dataset.target.fixed_order = true;
+  dataset.source = "table";
+  return dataset;
+}
+
+double r_squared_of(const SearchResult& result) { return result.summary(result.level.chosen.chosen, Metric::r2).mean; }
+
+/// scikit-learn's RidgeCV finds about 0.48 on these data.
+TEST(SearchDefaults, RidgeReachesSmallPenalties) {
+  const auto dataset = read_dataset<double>(context(), golden("data/diabetes_reg_scale.libsvm"));
+  for (const std::string scale : {"none", "standard"}) {
+    const auto result = search(context(), dataset, "ridge", {{"labels", "numbers"}, {"scale", scale}});
+    EXPECT_GT(r_squared_of(result), 0.46) << scale;
+  }
+}
+
+/// All numbers that follow from the target are multiplied by powers of two, so that nothing is rounded differently.
+TEST(SearchDefaults, SupportVectorRegressionDoesNotDependOnTheUnitOfTheTarget) {
+  const double expected = r_squared_of(search(context(), make_numbers(1), "svm"));
+  EXPECT_GT(expected, 0.5);
+  for (const double unit : {std::exp2(-12), std::exp2(17)}) {
+    const auto result = search(context(), make_numbers(unit), "svm");
+    EXPECT_NEAR(r_squared_of(result), expected, 1e-6) << unit;
+    EXPECT_GT(result.size(result.level, result.level.chosen.chosen), 1) << "support vectors";
+  }
+}
+
+TEST(SearchDefaults, UnbalancedClassesAreNotChosenByAccuracy) {
+  EXPECT_EQ(search(context(), make_rare(300, 2, 1), "linear").options.score, Metric::accuracy);
+  EXPECT_EQ(search(context(), make_rare(300, 15, 1), "linear").options.score, Metric::auc);
+  EXPECT_EQ(search(context(), make_rare(300, 15, 1), "linear", {{"score", "accuracy"}}).options.score,
+            Metric::accuracy);
+}
+
+/// All costs predict the frequent class alone: the accuracy is the same, what models know is not.
+TEST(SearchDefaults, OfEqualScoresTheSurerModelIsChosen) {
+  const auto result = search(context(), make_rare(600, 30, 1.5), "linear",
+                             {{"score", "accuracy"}, {"cost", "1e-6,0.001,1"}, {"scale", "standard"}});
+  const auto accuracies = result.scores(result.level, 0, Metric::accuracy);
+  ASSERT_EQ(accuracies, result.scores(result.level, 1, Metric::accuracy));
+  std::vector<double> losses;
+  for (std::size_t p = 0; p < 3; ++p)
+    if (result.summary(p, Metric::accuracy).mean == result.summary(result.level.chosen.chosen, Metric::accuracy).mean)
+      losses.push_back(result.summary(p, Metric::log_loss).mean);
+  EXPECT_EQ(result.summary(result.level.chosen.chosen, Metric::log_loss).mean,
+            *std::min_element(losses.begin(), losses.end()));
+}
+
+TEST(SearchDefaults, AModelThatPredictsOneClassIsWarnedOf) {
+  const auto warned = [](const SearchResult& result) {
+    return std::any_of(result.warnings.begin(), result.warnings.end(),
+                       [](const auto& text) { return text.find("for every held-out row") != std::string::npos; });
+  };
+  EXPECT_TRUE(warned(search(context(), make_rare(600, 30, 0.5), "linear", {{"cost", "0.001"}})));
+  EXPECT_FALSE(
+      warned(search(context(), make_rare(600, 30, 0.5), "linear", {{"cost", "0.001"}, {"threshold", "youden"}})));
+  EXPECT_FALSE(warned(search(context(), make_rare(300, 2, 3), "linear", {{"cost", "1"}})));
+}
+
+}  // namespace defaults_test
+}  // namespace sheaf::test
