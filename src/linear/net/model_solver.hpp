@@ -20,6 +20,23 @@ struct SolveReport {
   std::int32_t parallel = 1;
 };
 
+/// Sees that Newton steps bring the gap no further down: what is left of it is rounding, or lies in directions in which
+/// the loss has next to no second derivative. Single steps may raise it.
+class StallWatch {
+ public:
+  SHEAF_HOST_DEVICE bool stalled(double gap) {
+    constexpr double falls = 0.9;
+    constexpr int most_in_vain = 20;
+    in_vain_ = gap > falls * lowest_ ? in_vain_ + 1 : 0;
+    lowest_ = gap < lowest_ ? gap : lowest_;
+    return in_vain_ >= most_in_vain;
+  }
+
+ private:
+  double lowest_ = HUGE_VAL;
+  int in_vain_ = 0;
+};
+
 /// For the duality gap of the problem that has the features of the working set alone. Features without a weight that
 /// are far from their bounds are marked, for the next Newton step to leave them out.
 template <class Model>
@@ -105,6 +122,7 @@ SHEAF_HOST_DEVICE SolveReport solve_on_working_set(const Team& team, const Colum
     model.over_rows([&](std::int64_t i) { rows.z[i] += intercepts[order.model]; });
     team.sync();
   }
+  StallWatch watch;
   for (bool first = true;; first = false) {
     fit.update_residuals();
     const FeatureSums features = sum_features(model);
@@ -116,6 +134,7 @@ SHEAF_HOST_DEVICE SolveReport solve_on_working_set(const Team& team, const Colum
       if (goes_on && change_width<Functor>(task.loss.width, gap, order.tolerance, first, own.loss.width)) continue;
     }
     if (gap <= order.tolerance || model.epochs >= order.rules.max_epochs || model.stopped()) break;
+    if (watch.stalled(gap)) break;
     fit.begin_step();
     const double gained = descent.run(gap, order.tolerance, fit.enough);
     fit.end_step(sums.loss + features.penalty());
