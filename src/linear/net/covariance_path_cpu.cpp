@@ -323,7 +323,7 @@ class CpuCovariancePath final : public CovariancePath {
   }
 
   std::span<const double> weights() const override { return w_; }
-  double intercept() const override { return intercept_; }
+  double intercept() const override { return intercept_ + tilt_; }
   std::span<const double> products() override {
     if (all_ || ++since_fresh_ >= 16) find_products();
     return products_;
@@ -352,11 +352,12 @@ class CpuCovariancePath final : public CovariancePath {
       const bool more = choose_members();
       if (must_renew(report.gap, report.tolerance, slow)) renew();
       // Steps of good quadratic models that no longer bring the gap down are lost in rounding.
-      if (slow && !more && off_ < 0.1) ++in_vain;
+      if (slow && !more && solved_ && off_ < 0.1) ++in_vain;
       if (slow) precision = std::max(precision / 10, 1e-6);
       if (!step(report, precision * report.tolerance)) ++in_vain;
     }
     report.epochs = epochs_;
+    report.rows.loss -= tilt_ * tilt_ * volume_ / (2 * total());  // of the intercept that is returned
     return report;
   }
 
@@ -710,7 +711,7 @@ class CpuCovariancePath final : public CovariancePath {
       rest_[k] = g_[at(members_[k])];
     }
     if (!moved_) follow_path();
-    minimise(goal);
+    solved_ = minimise(goal);
     if (all_) {
       const bool moved = before_ != now_;
       for (std::size_t k = 0; k < size; ++k) w_[at(members_[k])] = now_[k];
@@ -780,16 +781,17 @@ class CpuCovariancePath final : public CovariancePath {
   }
 
   /// Makes the quadratic model smaller until what its gradient leaves of the duality gap is at most `goal`.
-  void minimise(double goal) {
+  bool minimise(double goal) {
     constexpr int most_cycles = 100;
     for (int cycle = 0; cycle < most_cycles; ++cycle) {
       visit();
-      if (left_over() <= goal) return;
+      if (left_over() <= goal) return true;
       active_.clear();
       for (std::size_t k = 0; k < members_.size(); ++k)
         if (now_[k] != 0) active_.push_back(static_cast<std::int32_t>(k));
       if (!visit_active(goal / 2) && active_.size() <= most_weights) solve_system();
     }
+    return false;
   }
   /// One pass over all members.
   void visit() {
@@ -872,7 +874,10 @@ class CpuCovariancePath final : public CovariancePath {
 
   /// The best weights of the active members with their signs, all at once.
   void solve_system() {
-    constexpr double singular = 1e-11;
+    constexpr double singular = 1e-13;
+    // Where features depend on each other the model is linear in some direction: with a little more curvature the step
+    // there is long, and ends where a weight is 0.
+    constexpr double ridge = 1e-9;
     const auto count = static_cast<std::int32_t>(active_.size());
     if (count == 0) return;
     const auto numbers = at(WeightSystem<OneThread>::numbers(count));
@@ -882,7 +887,7 @@ class CpuCovariancePath final : public CovariancePath {
       const auto k = at(active_[at(a)]);
       const auto penalty = penalty_of(k);
       for (std::int32_t b = 0; b < count; ++b) system.entry(a, b) = row(k)[at(active_[at(b)])];
-      system.entry(a, a) += penalty.p2;
+      system.entry(a, a) += ridge * system.entry(a, a) + penalty.p2;
       double low = -HUGE_VAL;
       double high = HUGE_VAL;
       if (limited()) {
@@ -941,6 +946,7 @@ class CpuCovariancePath final : public CovariancePath {
   std::vector<std::int32_t> varying_;
   std::vector<double> w_, g_, penalty1_, penalty2_;
   double intercept_ = 0;
+  bool solved_ = true;     // the last quadratic model, as well as it was wanted
   bool moved_ = false;     // since this alpha began
   bool complete_ = false;  // g is known of all features
   std::vector<double> found_;

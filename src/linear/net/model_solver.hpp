@@ -21,12 +21,12 @@ struct SolveReport {
 };
 
 /// Sees that Newton steps bring the gap no further down: what is left of it is rounding, or lies in directions in which
-/// the loss has next to no second derivative. Single steps may raise it.
+/// the loss has next to no second derivative. Single steps may raise it. (Plain passes may take thousands of rounds.)
 class StallWatch {
  public:
   SHEAF_HOST_DEVICE bool stalled(double gap) {
     constexpr double falls = 0.9;
-    constexpr int most_in_vain = 20;
+    constexpr int most_in_vain = 100;
     in_vain_ = gap > falls * lowest_ ? in_vain_ + 1 : 0;
     lowest_ = gap < lowest_ ? gap : lowest_;
     return in_vain_ >= most_in_vain;
@@ -134,7 +134,7 @@ SHEAF_HOST_DEVICE SolveReport solve_on_working_set(const Team& team, const Colum
       if (goes_on && change_width<Functor>(task.loss.width, gap, order.tolerance, first, own.loss.width)) continue;
     }
     if (gap <= order.tolerance || model.epochs >= order.rules.max_epochs || model.stopped()) break;
-    if (watch.stalled(gap)) break;
+    if (order.rules.solver == NetSolver::automatic && watch.stalled(gap)) break;
     fit.begin_step();
     const double gained = descent.run(gap, order.tolerance, fit.enough);
     fit.end_step(sums.loss + features.penalty());

@@ -73,8 +73,9 @@ bool NetRun<T>::advance_finished() {
   for (std::int32_t t = 0; t < count(); ++t) {
     auto& state = states_[static_cast<std::size_t>(t)];
     if (state.finished) continue;
-    const bool given_up =
-        state.epochs >= params_.max_epochs || state.rounds >= most_rounds || state.in_vain >= most_in_vain;
+    const bool stalled =
+        params_.solver == NetSolver::automatic && (state.rounds >= most_rounds || state.in_vain >= most_in_vain);
+    const bool given_up = state.epochs >= params_.max_epochs || stalled;
     if (start_near_alpha_max(state, sums_of(t)))
       going.push_back(t);
     else if (state.gap <= tolerance_of(state) || given_up)
@@ -170,10 +171,11 @@ void NetRun<T>::advance(ModelState& state) {
 }
 
 // The rest of the class is instantiated in paths.cpp.
-#define SHEAF_INSTANTIATE(T)                                        \
-  template double NetRun<T>::target_alpha(const ModelState&) const; \
-  template double NetRun<T>::tolerance_of(const ModelState&) const; \
-  template void NetRun<T>::advance(ModelState&);                    \
+#define SHEAF_INSTANTIATE(T)                                            \
+  template double NetRun<T>::target_alpha(const ModelState&) const;     \
+  template GapGoal NetRun<T>::goal_of(std::int32_t, std::size_t) const; \
+  template double NetRun<T>::tolerance_of(const ModelState&) const;     \
+  template void NetRun<T>::advance(ModelState&);                        \
   template bool NetRun<T>::advance_finished();
 SHEAF_INSTANTIATE(float)
 SHEAF_INSTANTIATE(double)

@@ -212,7 +212,7 @@ SHEAF_HOST_DEVICE SolveReport solve_several(const Team& team, const Columns& x, 
     sums.dual = scale == 1 || features.excess == HUGE_VAL ? dual : all.template dual_at<Functor>(1);
     const double gap = duality_gap(features, sums, scale, dual);
     if (gap <= order.tolerance || classes.epochs >= order.rules.max_epochs || team.stopped()) break;
-    if (watch.stalled(gap)) break;
+    if (order.rules.solver == NetSolver::automatic && watch.stalled(gap)) break;
     classes.begin_step();
     double gained = 0;
     if constexpr (grouped)
