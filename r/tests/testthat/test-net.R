@@ -22,9 +22,9 @@ test_that("a multinomial path may have one penalty", {
 
 test_that("paths are those of glmnet", {
   for (alpha in c(1, 0.5)) {
-    expect_like_glmnet(sheaf_net(x, birth$bwt, alpha = alpha),
+    expect_like_glmnet(sheaf_net(x, birth$bwt, alpha = alpha, thresh = 1e-10),
                        glmnet::glmnet(x, birth$bwt, alpha = alpha, thresh = 1e-14))
-    expect_like_glmnet(sheaf_net(x, birth$low, "binomial", alpha = alpha),
+    expect_like_glmnet(sheaf_net(x, birth$low, "binomial", alpha = alpha, thresh = 1e-10),
                        glmnet::glmnet(x, birth$low, "binomial", alpha = alpha, thresh = 1e-14))
   }
   sets <- list(list(as.matrix(mtcars[, -1]), mtcars$mpg), list(as.matrix(swiss[, -1]), swiss$Fertility),
@@ -36,7 +36,7 @@ test_that("paths are those of glmnet", {
                        glmnet::glmnet(set[[1]], set[[2]], lambda = lambda, thresh = 1e-16, maxit = 1e7))
   }
   pima <- as.matrix(MASS::Pima.tr[, 1:7])
-  expect_like_glmnet(sheaf_net(pima, MASS::Pima.tr$type, "binomial"),
+  expect_like_glmnet(sheaf_net(pima, MASS::Pima.tr$type, "binomial", thresh = 1e-10),
                      glmnet::glmnet(pima, MASS::Pima.tr$type, "binomial", thresh = 1e-14))
 })
 
@@ -45,7 +45,7 @@ test_that("ridge paths are those of glmnet", {
   for (family in c("gaussian", "binomial")) {
     y <- if (family == "gaussian") birth$bwt else birth$low
     lambda <- glmnet::glmnet(x, y, family, alpha = 0)$lambda[c(20, 50, 80)]
-    expect_like_glmnet(sheaf_net(x, y, family, alpha = 0, lambda = lambda),
+    expect_like_glmnet(sheaf_net(x, y, family, alpha = 0, lambda = lambda, thresh = 1e-10),
                        glmnet::glmnet(x, y, family, alpha = 0, lambda = lambda, thresh = 1e-16, maxit = 1e7))
   }
 })
@@ -348,4 +348,27 @@ test_that("plots, tables and prints of nets are there", {
                   rownames(coef(found$glmnet.fit))[coef(found$glmnet.fit)[, 2] != 0])
   expect_equal(nrow(tidy(found$glmnet.fit, return_zeros = TRUE)), prod(dim(coef(found$glmnet.fit))))
   expect_equal(deviance(found$glmnet.fit)[1], found$glmnet.fit$nulldev)
+})
+
+test_that("paths begin beside columns without a penalty where glmnet's do", {
+  for (free in list(1, c(2, 5), 3:6)) {
+    factors <- replace(rep(1, ncol(x)), free, 0)
+    for (family in c("gaussian", "binomial", "poisson")) {
+      y <- switch(family, gaussian = birth$bwt, binomial = birth$low, poisson = birth$ftv)
+      found <- sheaf_net(x, y, family, penalty.factor = factors, nlambda = 3)
+      expected <- glmnet::glmnet(x, y, family, penalty.factor = factors, nlambda = 3)
+      expect_close(found$lambda[1], expected$lambda[1], 1e-4)
+    }
+  }
+})
+
+test_that("models differ from their neighbours where nearly all is explained", {
+  set.seed(3)
+  features <- matrix(rnorm(300 * 20), 300)
+  y <- drop(features[, 1:10] %*% rnorm(10, 0, 3)) + rnorm(300) / 100
+  found <- sheaf_net(features, y, lambda = 3 * 0.93^(0:99))
+  expect_false(any(colSums(abs(found$beta[, -1] - found$beta[, -100])) == 0))
+  expected <- glmnet::glmnet(features, y, lambda = found$lambda, thresh = 1e-14)
+  off <- colMeans((predict(found, features) - predict(expected, features))^2)
+  expect_true(all(off < 1e-4 * colMeans((y - predict(expected, features))^2)))
 })
