@@ -134,7 +134,8 @@ SHEAF_HOST_DEVICE SolveReport solve_on_working_set(const Team& team, const Colum
       if (goes_on && change_width<Functor>(task.loss.width, gap, order.tolerance, first, own.loss.width)) continue;
     }
     if (gap <= order.tolerance || model.epochs >= order.rules.max_epochs || model.stopped()) break;
-    if (order.rules.solver == NetSolver::automatic && watch.stalled(gap)) break;
+    // Models with a width go from corner to corner, with long rests.
+    if (!has_width<Functor> && order.rules.solver == NetSolver::automatic && watch.stalled(gap)) break;
     fit.begin_step();
     const double gained = descent.run(gap, order.tolerance, fit.enough);
     fit.end_step(sums.loss + features.penalty());
