@@ -19,6 +19,7 @@
 #include <sheaf/memory.hpp>
 #include <sheaf/model.hpp>
 #include <sheaf/neighbors.hpp>
+#include <sheaf/net_path.hpp>
 #include <sheaf/parameters.hpp>
 #include <sheaf/pipeline.hpp>
 #include <sheaf/predictions.hpp>
