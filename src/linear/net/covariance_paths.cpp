@@ -11,6 +11,8 @@ namespace sheaf::linear {
 
 namespace {
 
+/// Computed in double, whatever the features are.
+constexpr double covariance_rounding = 1e-14;
 /// Models whose decision values are returned together.
 constexpr std::int32_t models_together = 8;
 
@@ -79,7 +81,7 @@ void NetRun<T>::run_covariance_path(const CovarianceSolver<T>& solver, std::int3
   Returned<T> returned(sheaf_.examples, watch_ == nullptr, use_, mutex);
   for (std::size_t a = 0; a < path.alphas.size(); ++a) {
     context_.check_stop();
-    const auto report = work->solve(path.alphas[a], goal_of(p, a), params_.max_epochs);
+    const auto report = work->solve(path.alphas[a], goal_of(p, a, covariance_rounding), params_.max_epochs);
     auto model = to_model<T>(*work, report, keep_weights_);
     model.path = p;
     model.alpha = static_cast<std::int32_t>(a);

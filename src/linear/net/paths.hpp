@@ -140,7 +140,8 @@ class NetRun {
   /// Whether the model is trained for the sake of the next alone.
   bool intermediate(const ModelState& state) const { return state.alpha > target_alpha(state); }
   /// The gap that is wanted of the model of an alpha, a position in the path.
-  GapGoal goal_of(std::int32_t path, std::size_t alpha) const;
+  /// `rounding`: what the solver's arithmetic leaves, as a share of the deviance without features.
+  GapGoal goal_of(std::int32_t path, std::size_t alpha, double rounding) const;
   double tolerance_of(const ModelState& state) const;
   void train_unpenalised();
   std::int32_t most_models() const;

@@ -27,8 +27,7 @@ double NetRun<T>::target_alpha(const ModelState& state) const {
 }
 
 template <class T>
-GapGoal NetRun<T>::goal_of(std::int32_t p, std::size_t alpha) const {
-  constexpr double rounding = sizeof(T) == 4 ? 1e-6 : 1e-14;  // of the deviance without features
+GapGoal NetRun<T>::goal_of(std::int32_t p, std::size_t alpha, double rounding) const {
   const auto& null = nulls_[static_cast<std::size_t>(p)];
   const auto& alphas = sheaf_.paths[static_cast<std::size_t>(p)].alphas;
   const double step = alpha > 0 && alphas[alpha - 1] > 0 ? alphas[alpha] / alphas[alpha - 1] : 0;
@@ -47,7 +46,8 @@ double NetRun<T>::tolerance_of(const ModelState& state) const {
   if (null.width > 0)
     return std::max(0.0, (intermediate(state) ? intermediate_tolerance : 1) * params_.tolerance * null.deviance -
                              Quantile::least_below * null.width);
-  const auto goal = goal_of(segment.path, static_cast<std::size_t>(segment.alphas[state.at]));
+  constexpr double rounding = sizeof(T) == 4 ? 1e-6 : 1e-14;
+  const auto goal = goal_of(segment.path, static_cast<std::size_t>(segment.alphas[state.at]), rounding);
   return (intermediate(state) ? intermediate_tolerance : 1) * goal.at(state.rows.loss);
 }
 
@@ -173,11 +173,11 @@ void NetRun<T>::advance(ModelState& state) {
 }
 
 // The rest of the class is instantiated in paths.cpp.
-#define SHEAF_INSTANTIATE(T)                                            \
-  template double NetRun<T>::target_alpha(const ModelState&) const;     \
-  template GapGoal NetRun<T>::goal_of(std::int32_t, std::size_t) const; \
-  template double NetRun<T>::tolerance_of(const ModelState&) const;     \
-  template void NetRun<T>::advance(ModelState&);                        \
+#define SHEAF_INSTANTIATE(T)                                                    \
+  template double NetRun<T>::target_alpha(const ModelState&) const;             \
+  template GapGoal NetRun<T>::goal_of(std::int32_t, std::size_t, double) const; \
+  template double NetRun<T>::tolerance_of(const ModelState&) const;             \
+  template void NetRun<T>::advance(ModelState&);                                \
   template bool NetRun<T>::advance_finished();
 SHEAF_INSTANTIATE(float)
 SHEAF_INSTANTIATE(double)
