@@ -54,7 +54,7 @@ Drawn draw_groups(std::int64_t rows, std::int32_t groups, std::int32_t levels) {
     for (std::int32_t g = 0; g < groups; ++g) {
       const auto level = static_cast<std::int32_t>(bits() % static_cast<std::uint64_t>(levels));
       indices.push_back(g * levels + level);
-      z += level == g % levels ? 2.0 : -0.5;
+      z += level % 4 == g % 4 ? 2.0 : -0.5;
     }
     offsets.push_back(static_cast<std::int64_t>(indices.size()));
     drawn.sheaf.targets.push_back(z > 0 ? 1 : -1);
@@ -107,25 +107,50 @@ TEST(CovariancePath, NeighboursDifferWhereNearlyAllIsExplained) {
   }
 }
 
+/// Rows of one-hot groups: few features, and as many as working sets serve.
 TEST(CovariancePath, EndsAtEveryToleranceThoughFeaturesDepend) {
-  auto drawn = draw_groups(600, 12, 4);
-  const auto context = Context();
-  NetParams params;
-  params.loss = Loss::logistic;
-  params.max_epochs = 100000;
-  drawn.sheaf.paths = {{0, 0, 1.0, {}}};
-  const auto alphas = alpha_path(largest_alphas(context, drawn.data, drawn.sheaf, params)[0], 1e-3, 100);
-  for (const bool standardise : {false, true})
-    for (const double tolerance : {1e-6, 1e-8, 1e-9, 1e-10}) {
-      params.tolerance = tolerance;
-      params.standardise = standardise;
-      drawn.sheaf.paths[0].alphas = alphas;
-      for (const auto& model : elastic_nets(context, drawn.data, drawn.sheaf, params)) {
-        EXPECT_TRUE(model.fit.converged) << model.alpha << ": " << model.fit.gap << " > " << model.fit.tolerance;
-        EXPECT_LE(model.fit.gap, model.fit.tolerance);
-        EXPECT_LT(model.fit.epochs, 3000) << model.alpha;
+  for (const bool few : {true, false}) {
+    auto drawn = few ? draw_groups(600, 12, 4) : draw_groups(120, 12, 45);
+    const auto context = Context();
+    NetParams params;
+    params.loss = Loss::logistic;
+    params.max_epochs = 100000;
+    drawn.sheaf.paths = {{0, 0, 1.0, {}}};
+    const auto alphas = alpha_path(largest_alphas(context, drawn.data, drawn.sheaf, params)[0], few ? 1e-3 : 1e-2, 100);
+    for (const bool standardise : {false, true})
+      for (const double tolerance : {1e-6, 1e-8, 1e-9, 1e-10}) {
+        params.tolerance = tolerance;
+        params.standardise = standardise;
+        drawn.sheaf.paths[0].alphas = alphas;
+        for (const auto& model : elastic_nets(context, drawn.data, drawn.sheaf, params)) {
+          EXPECT_TRUE(model.fit.converged) << model.alpha << ": " << model.fit.gap << " > " << model.fit.tolerance;
+          EXPECT_LE(model.fit.gap, model.fit.tolerance);
+          EXPECT_LT(model.fit.epochs, 3000) << model.alpha;
+        }
       }
-    }
+  }
+}
+
+/// Few rows have the feature: all second derivatives together say little of its own, which goes to 0.
+TEST(CovariancePath, RareFeaturesHaveTheirOwnSecondDerivatives) {
+  constexpr std::int64_t rows = 300;
+  Drawn drawn;
+  DenseMatrix<double> x{rows, 2, Array<double>(rows * 2)};
+  for (std::int64_t i = 0; i < rows; ++i) {
+    x.values[i * 2] = i < 6 ? 1 : 0;
+    x.values[i * 2 + 1] = static_cast<double>(i % 7) / 7;
+    drawn.sheaf.targets.push_back(i < 6 ? 0.0 : static_cast<double>(i % 4));  // no counts where the feature is
+  }
+  drawn.data.x = std::move(x);
+  drawn.sheaf.examples = rows;
+  NetParams params;
+  params.loss = Loss::poisson;
+  params.tolerance = 1e-12;
+  params.max_epochs = 100000;
+  drawn.sheaf.paths = {{0, 0, 1.0, {0.0}}};
+  const auto model = elastic_nets(Context(), drawn.data, drawn.sheaf, params)[0];
+  EXPECT_TRUE(model.fit.converged) << model.fit.gap << " > " << model.fit.tolerance;
+  EXPECT_LT(model.weights.at(0), -10);  // the rate there goes to 0
 }
 
 /// What no floating-point number reaches is reported, and soon.

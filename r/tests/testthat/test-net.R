@@ -489,4 +489,12 @@ test_that("models differ from their neighbours where nearly all is explained", {
   expected <- glmnet::glmnet(features, y, lambda = found$lambda, thresh = 1e-14)
   off <- colMeans((predict(found, features) - predict(expected, features))^2)
   expect_true(all(off < 1e-4 * colMeans((y - predict(expected, features))^2)))
+  folds <- rep(1:5, 60)
+  for (thresh in c(1e-4, 1e-9)) {
+    found <- cv_sheaf_net(features, y, lambda = found$lambda, foldid = folds, thresh = thresh)
+    expected <- glmnet::cv.glmnet(features, y, lambda = found$lambda, foldid = folds, thresh = 1e-14)
+    expect_equal(found$lambda.min, expected$lambda.min)
+    expect_true(all(abs(found$cvm / expected$cvm - 1) < 5e-3))
+    expect_identical(anyDuplicated(found$cvm), 0L)
+  }
 })
