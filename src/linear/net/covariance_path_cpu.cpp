@@ -445,11 +445,13 @@ class CpuCovarianceSolver final : public CovarianceSolver<T> {
   CpuCovarianceSolver(const Dataset<T>& dataset, int threads) : x_(dataset, threads), threads_(threads) {}
 
   bool serves(Loss loss, bool ridge) const override {
-    constexpr std::int64_t most_features = 8192;
+    constexpr std::int64_t most_members = 8192;  // products of so many take 0.5 GB
+    constexpr std::int64_t most_features = 16384;
     constexpr std::int64_t most_ridge_features = 1024;
     if (loss != Loss::squared && loss != Loss::logistic && loss != Loss::poisson) return false;
     if (x_.features() > (ridge ? most_ridge_features : most_features)) return false;
-    return x_.features() <= 4 * x_.rows();
+    // A lasso has no more weights than rows.
+    return std::min(x_.features(), x_.rows()) <= most_members && x_.features() <= 4 * x_.rows();
   }
 
   void share(Loss loss, std::span<const ModelTask<T>> tasks) override {
