@@ -99,6 +99,9 @@ bench_tall <- function() {
     words <- found$x[rows, ]
     compare("text", words[, Matrix::colSums(words != 0) >= 3], factor(found$y[rows]), "binomial", 10)
   }
+  set.seed(1)
+  x <- matrix(rnorm(600 * 16), 600)
+  compare("drawn", x, factor(max.col(x[, 1:10] + matrix(rnorm(6000), 600))), "multinomial")
   compare("iris", as.matrix(iris[, 1:4]), iris$Species, "multinomial", 10)
   birth <- MASS::birthwt
   compare("birthwt", as.matrix(birth[, -c(1, 10)]), birth$low, "binomial", 10)
