@@ -74,6 +74,7 @@ class CpuCovariancePath final : public CovariancePath {
         continue;
       }
       const bool slow = report.gap > lowest / 2;
+      if (!slow) in_vain = 0;
       lowest = std::min(lowest, report.gap);
       const bool more = choose_members();
       if (must_renew(report.gap, report.tolerance, slow)) renew();
