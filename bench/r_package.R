@@ -1,6 +1,6 @@
 # The R package against glmnet, e1071, nnet and glm(): whole calls from R, both in one run.
 #
-#     R_LIBS=build/r/library Rscript bench/r_package.R [net] [families] [cox] [svm] [multinom] [mnist] [select] [overhead]
+#     R_LIBS=build/r/library Rscript bench/r_package.R [net] [tall] [families] [cox] [svm] [multinom] [mnist] [select] [overhead]
 #
 # Seconds of the processors (which count where other work shares the cores) and by the clock, the least of several
 # rounds.
@@ -60,6 +60,51 @@ bench_net <- function() {
                   length(expected$lambda)))
     }
   }
+}
+
+# More rows than features, or about as many: one path, or ten folds. Defaults of both.
+bench_tall <- function() {
+  cat("\nsheaf_net, glmnet: one path; cv_sheaf_net, cv.glmnet: 10 folds; few features\n")
+  draw <- function(rows, columns) {
+    set.seed(1)
+    x <- matrix(rnorm(rows * columns), rows)
+    z <- drop(x[, seq_len(min(10, columns))] %*% rep_len(c(0.3, -0.3), min(10, columns)))
+    list(x = x, gaussian = z + rnorm(rows), binomial = rbinom(rows, 1, 1 / (1 + exp(-z))), poisson = rpois(rows, exp(z)),
+         cox = survival::Surv(rexp(rows, exp(z)), rbinom(rows, 1, 2 / 3)))
+  }
+  compare <- function(name, x, y, family, folds = NULL) {
+    if (is.null(folds)) {
+      ours <- seconds(found <- sheaf_net(x, y, family), 3)
+      theirs <- seconds(expected <- suppressWarnings(glmnet::glmnet(x, y, family)), 3)
+    } else {
+      foldid <- rep_len(seq_len(folds), nrow(x))
+      ours <- seconds(found <- cv_sheaf_net(x, y, family = family, foldid = foldid), 2)
+      theirs <- seconds(expected <- suppressWarnings(glmnet::cv.glmnet(x, y, family = family, foldid = foldid)), 2)
+    }
+    report(paste0(name, " ", nrow(x), " x ", ncol(x), ", ", family, if (!is.null(folds)) ", cv"), ours, theirs)
+    cat(sprintf("    %d and %d penalties\n", length(found$lambda), length(expected$lambda)))
+  }
+  set <- draw(50000, 30)
+  for (family in c("gaussian", "binomial", "poisson")) compare("drawn", set$x, set[[family]], family)
+  set <- draw(5000, 10)
+  for (family in c("gaussian", "binomial", "poisson", "cox")) compare("drawn", set$x, set[[family]], family, 10)
+  set <- draw(1000, 100)
+  for (family in c("gaussian", "binomial", "poisson")) compare("drawn", set$x, set[[family]], family, 10)
+  set <- draw(1560, 617)
+  compare("drawn", set$x, set$gaussian, "gaussian")
+  text <- file.path(data_folder, "reuters_moneyfx", "train.libsvm.xz")
+  if (file.exists(text)) {
+    found <- sheaf_read(text)
+    rows <- seq_len(1943)
+    words <- found$x[rows, ]
+    compare("text", words[, Matrix::colSums(words != 0) >= 3], factor(found$y[rows]), "binomial", 10)
+  }
+  set.seed(1)
+  x <- matrix(rnorm(600 * 16), 600)
+  compare("drawn", x, factor(max.col(x[, 1:10] + matrix(rnorm(6000), 600))), "multinomial")
+  compare("iris", as.matrix(iris[, 1:4]), iris$Species, "multinomial", 10)
+  birth <- MASS::birthwt
+  compare("birthwt", as.matrix(birth[, -c(1, 10)]), birth$low, "binomial", 10)
 }
 
 # Counts and several classes: Poisson counts drawn from five features, classes of the set itself.
@@ -232,7 +277,7 @@ bench_overhead <- function() {
 }
 
 wanted <- commandArgs(TRUE)
-parts <- list(net = bench_net, families = bench_families, cox = bench_cox, svm = bench_svm,
+parts <- list(net = bench_net, tall = bench_tall, families = bench_families, cox = bench_cox, svm = bench_svm,
               multinom = bench_multinom, mnist = bench_mnist, select = bench_select, overhead = bench_overhead)
 cat(sprintf("%-52s %8s %8s %8s\n", "", "Sheaf", "peer", "ratio"))
 for (name in if (length(wanted) > 0) wanted else names(parts)) parts[[name]]()

@@ -3,6 +3,7 @@
 set(sheaf_hot_sources
   src/linear/products/ops_cpu.cpp
   src/linear/net/ops_cpu.cpp
+  src/linear/net/covariance_path_cpu.cpp
   src/linear/dual/ops_cpu.cpp
   src/linear/dual/multiclass_cpu.cpp
   src/kernel/verbs/ops_cpu.cpp

@@ -21,6 +21,7 @@
 #include <sheaf/model.hpp>
 #include <sheaf/model_options.hpp>
 #include <sheaf/neighbors.hpp>
+#include <sheaf/net_path.hpp>
 #include <sheaf/parameters.hpp>
 #include <sheaf/pipeline.hpp>
 #include <sheaf/predictions.hpp>

@@ -46,6 +46,30 @@ def test_ridge_leaves_one_out():
     assert ours.best_score_ == pytest.approx(theirs.best_score_, rel=1e-6)
 
 
+def test_alphas_differ_where_nearly_all_is_explained():
+    """R2 is 0.99997: a share of the deviance without features would take most alphas for their neighbours."""
+    X, y = datasets.make_regression(1000, 20, n_informative=10, noise=1, random_state=0)
+    theirs = linear_model.LassoCV(cv=5, tol=1e-8, max_iter=100000).fit(X, y)
+    ours = sheaf.LassoCV(cv=5).fit(X, y)
+    assert theirs.alpha_ == pytest.approx(0.0879476, rel=1e-5)
+    assert ours.alpha_ == pytest.approx(theirs.alpha_, rel=1e-9)
+    assert ours.mse_path_.mean(axis=1).min() == pytest.approx(1.0936128, rel=1e-4)
+    np.testing.assert_allclose(ours.mse_path_, theirs.mse_path_, rtol=5e-3)
+    assert len(set(ours.mse_path_.mean(axis=1))) == 100
+
+    ratios = [0.5, 0.9]
+    expected = linear_model.ElasticNetCV(cv=5, l1_ratio=ratios, tol=1e-8, max_iter=100000).fit(X, y)
+    found = sheaf.ElasticNetCV(cv=5, l1_ratio=ratios).fit(X, y)
+    assert (found.alpha_, found.l1_ratio_) == (pytest.approx(expected.alpha_, rel=1e-9), expected.l1_ratio_)
+    np.testing.assert_allclose(found.mse_path_, expected.mse_path_, rtol=1e-2)
+
+    search = sheaf.SheafSearchCV(
+        sheaf.Lasso(), {"alpha": theirs.alphas_}, cv=KFold(5), scoring="neg_mean_squared_error"
+    ).fit(X, y)
+    assert search.best_params_ == {"alpha": theirs.alpha_}
+    np.testing.assert_allclose(-search.cv_results_["mean_test_score"], theirs.mse_path_.mean(axis=1), rtol=5e-3)
+
+
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 @pytest.mark.parametrize("params", [{}, {"alphas": ALPHAS}, {"fit_intercept": False, COUNT: 20}, {"positive": True}], ids=str)
 def test_lasso(container, params):

@@ -113,6 +113,10 @@ core_nets <- function(control, x, about, y, options) {
     .Call(`_sheaf_core_nets`, control, x, about, y, options)
 }
 
+core_net_path <- function(control, x, about, y, options, end) {
+    .Call(`_sheaf_core_net_path`, control, x, about, y, options, end)
+}
+
 core_net_largest <- function(control, x, about, y, options) {
     .Call(`_sheaf_core_net_largest`, control, x, about, y, options)
 }

@@ -12,8 +12,8 @@
 #' responses (mgaussian), and of classes with `type.multinomial = "grouped"`, `abs(beta)` is the length of a feature's
 #' coefficients in all of them, so that a feature has some in all or in none.
 #'
-#' Each model is trained until no coefficients can have an objective that is lower by more than `thresh` times the
-#' deviance of the model without features (the duality gap). A path that was not given ends where glmnet's does: where
+#' Each model is trained until no coefficients can have an objective that is lower by more than `thresh` times its
+#' deviance (the duality gap). A path that was not given ends where glmnet's does: where
 #' 99.9 % of the deviance are explained, or where another step explains hardly more (mgaussian: near there; quantile,
 #' and with a limit of 0: it goes on). The deviance of the families huber and quantile is the sum of losses; `thresh` is
 #' a share of twice their mean.
@@ -50,8 +50,8 @@
 #' @param lambda penalties; `NULL`: from the smallest that leaves no coefficients downwards.
 #' @param standardize whether to penalise features as if their standard deviations were 1.
 #' @param intercept whether models have an intercept; Cox models have none.
-#' @param thresh the duality gap at which training ends, as a share of the deviance of the model without features; 1e-09
-#'   leaves coefficients right to about 1e-5 of the largest.
+#' @param thresh the duality gap at which training ends, as a share of the deviance of the model (quantile: of the model
+#'   without features); 1e-09 leaves coefficients right to about 1e-5 of the largest.
 #' @param penalty.factor one of 0 or more for each column; scaled to a mean of 1, as in glmnet. `Inf`: the column is
 #'   left out, as by `exclude`.
 #' @param exclude numbers of columns to leave out: their coefficients are 0.
@@ -422,38 +422,12 @@ net_lambda <- function(problem, x, lambda, nlambda, lambda.min.ratio) {
   inner_number(lambda.min.ratio, "lambda.min.ratio")
   options <- net_options(problem, 1, path_weights(problem), integer())
   largest <- core(core_net_largest(problem$control, x, list(), problem$target, options))
-  if (any(problem$penalty_factors == 0)) largest <- largest_beside(problem, x, largest)
   largest <- largest * penalty_scale(problem)
   structure(largest * lambda.min.ratio^(seq(0, 1, length.out = nlambda)), given = FALSE)
 }
 
 # Penalties of the compiled part, which sees the response divided by its scale, are as many times smaller (gaussian).
 penalty_scale <- function(problem) if (problem$family == "mgaussian") 1 else problem$scale
-
-# The largest penalty where some features have none: from the gradient of the model of those alone.
-largest_beside <- function(problem, x, enough) {
-  link <- as_link(problem, train_nets(problem, x, enough * penalty_scale(problem))$decisions)
-  left <- switch(problem$family,
-    gaussian = (problem$response - link[, 1]) / problem$scale,
-    binomial = problem$response - 1 / (1 + exp(-link[, 1])),
-    poisson = problem$response - exp(link[, 1]),
-    multinomial = problem$response - shares(link)[, , 1],
-    cox = martingale_residuals(problem$survival, row_weights(problem), link[, 1], "breslow"),
-    mgaussian = sweep(problem$response - link[, , 1], 2, problem$scale, "/"),
-    huber = pmax(pmin(problem$response - link[, 1], problem$loss_parameter), -problem$loss_parameter),
-    quantile = problem$loss_parameter - (problem$response < link[, 1])  # rows that the model meets have either slope
-  )
-  w <- row_weights(problem)
-  w <- w / sum(w)
-  gradient <- as.matrix(crossprod(x, w * left))
-  gradient <- if (problem$grouped) sqrt(rowSums(gradient^2)) else apply(abs(gradient), 1, max)
-  if (problem$standardise) {
-    spread <- column_spreads(problem, x)
-    gradient <- ifelse(spread > 0, gradient / spread, 0)
-  }
-  penalised <- problem$penalty_factors > 0
-  max(gradient[penalised] / problem$penalty_factors[penalised]) / max(problem$l1_ratio, 0.001)
-}
 
 # Standard deviations of columns, rows counting by their weights.
 column_spreads <- function(problem, x) {
@@ -471,11 +445,23 @@ train_nets <- function(problem, x, lambda, weights = path_weights(problem), fold
 }
 
 train_path <- function(problem, x, lambda) {
-  path <- train_nets(problem, x, lambda)
   null <- null_deviance(problem)
-  ratio <- explained(problem, as_link(problem, path$decisions), null)
-  kept <- if (attr(lambda, "given")) length(lambda) else path_length(ratio, problem)
-  if (!attr(lambda, "given")) kept <- min(kept, sized_length(problem, path, length(lambda)))
+  given <- attr(lambda, "given")
+  if (problem$family == "quantile") {  # whose loss is rounded in training
+    path <- train_nets(problem, x, lambda)
+    ratio <- explained(problem, as_link(problem, path$decisions), null)
+    over <- which(seq_along(ratio) >= 5 & ratio > 0.999)
+    kept <- if (given || length(over) == 0) length(ratio) else over[1]
+  } else {
+    options <- net_options(problem, lambda / penalty_scale(problem), path_weights(problem), integer())
+    # The compiled part does not know what the best models of counts of two classes leave.
+    share <- 1 - sum(row_weights(problem) * (problem$saturated %||% 0)) / null
+    end <- path_end(problem, given, share)
+    path <- core(core_net_path(problem$control, x, list(), problem$target, options, end))
+    ratio <- path$explained * share
+    kept <- length(ratio)
+  }
+  if (!given) kept <- min(kept, sized_length(problem, path, length(ratio)))
   names <- paste0("s", seq_len(kept) - 1)
   scale <- rep_len(problem$scale, length(path$a0))  # of the columns
   all <- sparse_columns(path$i, path$p, path$x * rep(scale, diff(path$p)), c(ncol(x), length(path$a0)),
@@ -595,16 +581,17 @@ weighted_quantile <- function(values, w, share) {
   values[order][which(cumsum(w[order]) >= share * sum(w))[1]]
 }
 
-# Where glmnet's paths end (its fdev, devmax and mnlam). With a limit of 0 it does not ask how little a step explains;
-# models of quantiles stay the same over several steps.
-path_length <- function(ratio, problem) {
-  steps <- seq_along(ratio)
-  gained <- function(over) ratio - c(rep(-Inf, over), ratio)[steps]
-  little <- switch(problem$family, gaussian = , mgaussian = , huber = gained(1) < 1e-5 * ratio, quantile = FALSE,
-                   poisson = gained(4) < 1e-4 * ratio, cox = gained(4) < 1e-3 * ratio, gained(1) < 1e-5)
-  if (any(c(problem$lower_limits, problem$upper_limits) == 0)) little <- FALSE
-  over <- which(steps >= 5 & (little | ratio > 0.999))
-  if (length(over) == 0) length(ratio) else over[1]
+# Where glmnet's paths end (its fdev, devmax and mnlam). With a limit of 0 it does not ask how little a step explains.
+# `share`: how many times what the compiled part takes for explained counts.
+path_end <- function(problem, given, share) {
+  end <- switch(problem$family,
+    gaussian = , mgaussian = , huber = list(least_gain = 1e-5, relative = TRUE, models = 1L),
+    poisson = list(least_gain = 1e-4, relative = TRUE, models = 4L),
+    cox = list(least_gain = 1e-3, relative = TRUE, models = 4L),
+    list(least_gain = 1e-5 / share, relative = FALSE, models = 1L)
+  )
+  if (given || any(c(problem$lower_limits, problem$upper_limits) == 0)) end$least_gain <- 0
+  c(end, list(most_explained = if (given) Inf else 0.999 / share))
 }
 
 # Where glmnet's paths end by the number of features that have a coefficient, or have had one.

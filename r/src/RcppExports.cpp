@@ -351,6 +351,21 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_net_path
+Rcpp::List core_net_path(const Rcpp::List& control, SEXP x, const Rcpp::List& about, const Rcpp::NumericVector& y, const Rcpp::List& options, const Rcpp::List& end);
+RcppExport SEXP _sheaf_core_net_path(SEXP controlSEXP, SEXP xSEXP, SEXP aboutSEXP, SEXP ySEXP, SEXP optionsSEXP, SEXP endSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type about(aboutSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type y(ySEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type end(endSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_net_path(control, x, about, y, options, end));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_net_largest
 double core_net_largest(const Rcpp::List& control, SEXP x, const Rcpp::List& about, const Rcpp::NumericVector& y, const Rcpp::List& options);
 RcppExport SEXP _sheaf_core_net_largest(SEXP controlSEXP, SEXP xSEXP, SEXP aboutSEXP, SEXP ySEXP, SEXP optionsSEXP) {
@@ -521,6 +536,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_sheaf_core_parameters", (DL_FUNC) &_sheaf_core_parameters, 1},
     {"_sheaf_core_kinds", (DL_FUNC) &_sheaf_core_kinds, 0},
     {"_sheaf_core_nets", (DL_FUNC) &_sheaf_core_nets, 5},
+    {"_sheaf_core_net_path", (DL_FUNC) &_sheaf_core_net_path, 6},
     {"_sheaf_core_net_largest", (DL_FUNC) &_sheaf_core_net_largest, 5},
     {"_sheaf_core_percolator", (DL_FUNC) &_sheaf_core_percolator, 3},
     {"_sheaf_core_read", (DL_FUNC) &_sheaf_core_read, 2},

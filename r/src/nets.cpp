@@ -1,4 +1,6 @@
 // Paths of elastic nets: one on all rows, or one for each fold, with what they predict for the rows they did not see.
+#include <sheaf/net_path.hpp>
+
 #include "core.hpp"
 
 namespace sheaf::r {
@@ -160,6 +162,31 @@ Rcpp::List core_nets(const Rcpp::List& control, SEXP x, const Rcpp::List& about,
   answer["decisions"] = Rcpp::NumericMatrix(static_cast<int>(rows_of_values),
                                             static_cast<int>(values.size() / rows_of_values), values.begin());
   answer["unconverged"] = static_cast<double>(unconverged);
+  return answer;
+}
+
+// The models of one path, which ends by itself, and the share of the deviance that each explains.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_net_path(const Rcpp::List& control, SEXP x, const Rcpp::List& about, const Rcpp::NumericVector& y,
+                         const Rcpp::List& options, const Rcpp::List& end) {
+  const auto surroundings = surroundings_of(control);
+  const auto rows = rows_of(x, about);
+  const auto paths = paths_of(y, options);
+  const sheaf::PathEnd rule{.least_gain = Rcpp::as<double>(end["least_gain"]),
+                            .relative = Rcpp::as<bool>(end["relative"]),
+                            .models = Rcpp::as<int>(end["models"]),
+                            .most_explained = Rcpp::as<double>(end["most_explained"])};
+  sheaf::EndedPath path;
+  run(surroundings, [&](const sheaf::Context& context) {
+    const auto dataset = make(surroundings, context, rows);
+    std::visit(
+        [&](const auto& one) {
+          path = sheaf::elastic_net_path(context_for(context, one, paths), one, paths.sheaf, paths.params, rule);
+        },
+        dataset);
+  });
+  Rcpp::List answer = path_list(path.models);
+  answer["explained"] = path.explained;
   return answer;
 }
 

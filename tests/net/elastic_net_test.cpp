@@ -209,7 +209,7 @@ TEST_P(Nets, EveryModelOfAGridIsOptimal) {
           const auto& path = sheaf.paths[static_cast<std::size_t>(model.path)];
           const double alpha = path.alphas[static_cast<std::size_t>(model.alpha)];
           const auto verdict = measure(plain, {alpha, path.l1_ratio, intercept, standardise, loss()}, model);
-          EXPECT_TRUE(model.fit.converged);
+          EXPECT_TRUE(model.fit.converged) << model.fit.gap << " > " << model.fit.tolerance;
           EXPECT_LT(verdict.gap, 1.01e-8);
           EXPECT_LT(verdict.violation, 2e-3);
           EXPECT_NEAR(model.fit.objective, verdict.objective, 1e-10 * (1 + std::abs(verdict.objective)));

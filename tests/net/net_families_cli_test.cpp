@@ -1,6 +1,8 @@
 // Elastic nets of counts and of several classes in one model, as people and scripts meet them.
 #include <cmath>
+#include <numeric>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -61,6 +63,52 @@ class NetFamiliesCli : public ProgramTest {
     return values;
   }
 };
+
+/// Features explain all but 4e-6 of the target: alphas that are close must not pass for each other. Expected: LassoCV
+/// of scikit-learn 1.2.1 with tol 1e-12, PredefinedSplit and the same alphas, on the same numbers.
+TEST_F(NetFamiliesCli, AlphasAreToldApartWhereNearlyAllIsExplained) {
+  std::int64_t state = 1;
+  const auto draw = [&] {
+    state = (state * 1103515245 + 12345) % (std::int64_t{1} << 31);
+    return static_cast<int>((state >> 10) % 2001) - 1000;
+  };
+  const std::vector<int> weights{30, -20, 10, 5, -40, 0, 0, 0};
+  std::string rows = "a,b,c,d,e,f,g,h,fold,y\n";
+  for (int i = 0; i < 200; ++i) {
+    int sum = 0;
+    for (const int weight : weights) {
+      const int k = draw();
+      rows += fmt::format("{:.3f},", k / 1000.0);
+      sum += 10 * weight * k;
+    }
+    rows += fmt::format("f{},{:.4f}\n", i % 5, (sum + draw()) / 10000.0);
+  }
+  write("explained.csv", rows);
+  std::string alphas;
+  for (int k = 0; k < 80; ++k) alphas += fmt::format("{}{:.6g}", k > 0 ? "," : "", 10 * std::pow(10.0, -k / 20.0));
+  for (const std::string precision : {"double", "float"}) {
+    const auto found =
+        shell("sheaf search explained.csv --label y --group fold --model elastic-net --l1-ratios 1 --alphas " + alphas +
+              " --score mean-squared-error --output " + precision + " --precision " + precision);
+    ASSERT_EQ(found.code, 0) << found.err;
+    EXPECT_TRUE(holds(found.out, {"alpha = 0.00125893"})) << found.out;
+    const auto scores = column(precision + "/scores.csv", 6);  // the splits of an alpha are rows in turn
+    ASSERT_EQ(scores.size(), 400U);
+    std::vector<double> means;
+    for (std::size_t k = 0; k < 80; ++k)
+      means.push_back(std::accumulate(scores.begin() + static_cast<std::ptrdiff_t>(5 * k),
+                                      scores.begin() + static_cast<std::ptrdiff_t>(5 * k + 5), 0.0) /
+                      5);
+    EXPECT_EQ(std::set<double>(means.begin(), means.end()).size(), 80U);
+    for (const auto& [k, expected] : std::vector<std::pair<std::size_t, double>>{{0, 717.828001917028},
+                                                                                 {20, 19.96381970029545},
+                                                                                 {40, 0.20192036453298629},
+                                                                                 {60, 0.005149102996032565},
+                                                                                 {70, 0.0034284666038266525},
+                                                                                 {78, 0.0033397766923507896}})
+      EXPECT_NEAR(means[k], expected, 2e-3 * expected) << precision << ", alpha " << k;
+  }
+}
 
 TEST_F(NetFamiliesCli, CountsArePredictedByMeans) {
   for (const Device device : devices()) {

@@ -10,7 +10,7 @@
 
 #include "core/random.hpp"
 #include "linear/net/columns_cpu.hpp"
-#include "linear/net/model_solver.hpp"
+#include "linear/net/model/model_solver.hpp"
 
 namespace sheaf::linear {
 namespace net_systems_test {

@@ -467,3 +467,34 @@ test_that("scores on other rows are those of glmnet", {
   y <- cbind(time = seq(2, 9, length.out = 150) - 0.01 * iris$Petal.Length, status = rep(c(1, 1, 0), 50))
   check(x, y, "cox")
 })
+
+test_that("paths begin beside columns without a penalty where glmnet's do", {
+  for (free in list(1, c(2, 5), 3:6)) {
+    factors <- replace(rep(1, ncol(x)), free, 0)
+    for (family in c("gaussian", "binomial", "poisson")) {
+      y <- switch(family, gaussian = birth$bwt, binomial = birth$low, poisson = birth$ftv)
+      found <- sheaf_net(x, y, family, penalty.factor = factors, nlambda = 3)
+      expected <- glmnet::glmnet(x, y, family, penalty.factor = factors, nlambda = 3)
+      expect_close(found$lambda[1], expected$lambda[1], 1e-4)
+    }
+  }
+})
+
+test_that("models differ from their neighbours where nearly all is explained", {
+  set.seed(3)
+  features <- matrix(rnorm(300 * 20), 300)
+  y <- drop(features[, 1:10] %*% rnorm(10, 0, 3)) + rnorm(300) / 100
+  found <- sheaf_net(features, y, lambda = 3 * 0.93^(0:99))
+  expect_false(any(colSums(abs(found$beta[, -1] - found$beta[, -100])) == 0))
+  expected <- glmnet::glmnet(features, y, lambda = found$lambda, thresh = 1e-14)
+  off <- colMeans((predict(found, features) - predict(expected, features))^2)
+  expect_true(all(off < 1e-4 * colMeans((y - predict(expected, features))^2)))
+  folds <- rep(1:5, 60)
+  for (thresh in c(1e-4, 1e-9)) {
+    found <- cv_sheaf_net(features, y, lambda = found$lambda, foldid = folds, thresh = thresh)
+    expected <- glmnet::cv.glmnet(features, y, lambda = found$lambda, foldid = folds, thresh = 1e-14)
+    expect_equal(found$lambda.min, expected$lambda.min)
+    expect_true(all(abs(found$cvm / expected$cvm - 1) < 5e-3))
+    expect_identical(anyDuplicated(found$cvm), 0L)
+  }
+})

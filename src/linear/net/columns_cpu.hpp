@@ -8,8 +8,8 @@
 #include <sheaf/dataset.hpp>
 
 #include "core/parallel.hpp"
-#include "linear/net/columns.hpp"
-#include "linear/net/gram.hpp"
+#include "linear/net/model/columns.hpp"
+#include "linear/net/model/gram.hpp"
 
 namespace sheaf::linear {
 

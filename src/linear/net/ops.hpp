@@ -7,12 +7,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include <sheaf/elastic_net.hpp>
 
-#include "linear/net/softmax_solver.hpp"
-#include "linear/net/working_set.hpp"
+#include "linear/net/model/softmax_solver.hpp"
+#include "linear/net/model/working_set.hpp"
 #include "linear/products/ops.hpp"
 #include "statistics/risk_sets.hpp"
 
@@ -43,6 +44,8 @@ class NetOps {
   /// The same tables for other models, which one thread works on beside these, with its own `linear`. Null: models are
   /// better trained together.
   virtual std::unique_ptr<NetOps> apart(LinearOps<T>& /*linear*/) const { return nullptr; }
+  /// What a model is asked for, with tables that the CPU reads. Nothing: they are on another device.
+  virtual std::optional<ModelTask<T>> task_on_cpu(const ActiveModel& /*model*/) const { return {}; }
   /// Means of the features (0 without an intercept) and 1 / the square roots of their curvatures (0 where that is 0),
   /// for the first columns of row weights.
   virtual void normalisers(BlockView<T> means, BlockView<T> scales) = 0;

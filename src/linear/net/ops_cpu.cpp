@@ -34,6 +34,8 @@ class CpuNetOps final : public NetOps<T> {
     return std::unique_ptr<NetOps<T>>(new CpuNetOps(*this, linear));
   }
 
+  std::optional<ModelTask<T>> task_on_cpu(const ActiveModel& model) const override { return tables_->task_of(model); }
+
   void normalisers(BlockView<T> means, BlockView<T> scales) override {
     for (std::int32_t c = 0; c < means.tasks; ++c) {
       const auto task = tables_->task_of({.rows = c, .total = 1});

@@ -22,13 +22,14 @@ namespace sheaf::linear {
 
 template <class T>
 NetRun<T>::NetRun(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
-                  bool keep_weights, const UseNets<T>& use)
+                  bool keep_weights, const UseNets<T>& use, PathWatch* watch)
     : context_(context),
       dataset_(dataset),
       sheaf_(sheaf),
       params_(params),
       keep_weights_(keep_weights),
       use_(use),
+      watch_(watch),
       features_(dataset.features()),
       totals_(check_nets(sheaf, params, dataset.rows(), dataset.features())),
       risk_(std::make_shared<const RiskTables>(risk_tables(sheaf, params))),
@@ -85,6 +86,7 @@ bool NetRun<T>::run_apart(std::span<const std::int32_t> paths) {
 
 template <class T>
 void NetRun<T>::run(std::span<const std::int32_t> paths) {
+  if (run_by_covariance(paths)) return;
   if (context_.device().is_cpu() && run_apart(paths)) return;
   plan_segments(paths);
   const auto all = static_cast<std::int32_t>(segments_.size());
@@ -93,8 +95,40 @@ void NetRun<T>::run(std::span<const std::int32_t> paths) {
       run_segments(first, std::min(to, first + most_models()));
 }
 
+/// Models of the features that have no penalty, and of these alone: the penalty of all others is out of reach.
+template <class T>
+void NetRun<T>::train_unpenalised() {
+  constexpr double precise = sizeof(T) == 4 ? 1e-7 : 1e-14;  // of the deviance without features
+  constexpr double out_of_reach = 1e6;
+  constexpr int most_turns = 20;
+  for (auto& state : states_) {
+    state.alpha = 1;
+    state.inner_tolerance = precise * null_of(state).deviance / 2;
+  }
+  for (int turn = 0; turn < most_turns; ++turn) {
+    context_.check_stop();
+    ops_->update_gradients(*linear_, blocks());
+    std::fill(moved_.begin(), moved_.end(), std::uint8_t{1});
+    choose_models();
+    compute_gaps();
+    bool done = turn > 0;
+    for (std::int32_t t = 0; t < count(); ++t) {
+      auto& state = states_[static_cast<std::size_t>(t)];
+      const double ratio = sums_of(t).ratio;
+      if (turn == 0) state.alpha = out_of_reach * (ratio > 0 && std::isfinite(ratio) ? ratio : 1.0);
+      const bool rounded = turn > 2 && state.gap > state.last_gap / 2;
+      done = done && (rounded || state.gap <= precise * null_of(state).deviance);
+    }
+    if (done) return;
+    if (turn == 0) choose_models();
+    choose_features();
+    solve();
+  }
+}
+
 /// At alpha = 1 and without weights, the largest |X'u| / penalty says how far alpha may fall before a weight appears.
-/// Limits make no difference to paths: those of glmnet begin there as well.
+/// Features without a penalty have their weights there. Limits make no difference to paths: those of glmnet begin there
+/// as well.
 template <class T>
 std::vector<double> NetRun<T>::largest_alphas() {
   constexpr double smallest_l1_ratio = 1e-3;
@@ -104,6 +138,7 @@ std::vector<double> NetRun<T>::largest_alphas() {
   for (std::int32_t first = 0; first < paths; first += most_models()) {
     context_.check_stop();
     begin(first, std::min(paths, first + most_models()));
+    if (std::count(sheaf_.penalty_factors.begin(), sheaf_.penalty_factors.end(), 0.0) > 0) train_unpenalised();
     std::vector<ActiveModel> models;
     for (const auto& state : states_)
       add_active(state, std::max(path_of(state).l1_ratio, smallest_l1_ratio), 0, models);
@@ -238,6 +273,8 @@ void NetRun<T>::choose_features() {
     // A round that did not bring the gap down by half had too few features to work on.
     if (state.rounds > 0 && state.gap > state.last_gap / 2)
       state.wanted = static_cast<std::int32_t>(std::min<std::int64_t>(2 * std::int64_t{state.wanted}, features_));
+    constexpr double falls = 0.9;
+    state.in_vain = !all && state.rounds > 0 && state.gap > falls * state.last_gap ? state.in_vain + 1 : 0;
     state.last_gap = state.gap;
     state.wanted = std::max({smallest_set, 2 * nonzeros, state.wanted});
     const double radius = all || sums.ratio == std::numeric_limits<double>::infinity()

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 #include <sheaf/elastic_net.hpp>
+#include <sheaf/net_path.hpp>
 
 #include "linear/fit_progress.hpp"
+#include "linear/net/covariance_path.hpp"
 #include "linear/net/ops.hpp"
 #include "statistics/risk_sets.hpp"
 
@@ -53,6 +56,19 @@ template <class T>
 std::int32_t estimate_parallel(const Context& context, LinearOps<T>& linear, NetOps<T>& ops, const NetSheaf& sheaf,
                                std::span<const double> totals);
 
+/// Watches over a single path, whose decision values nobody asks for.
+struct PathWatch {
+  PathEnd end;
+  std::vector<double> explained;  ///< by the models of the alphas
+
+  /// Takes note of the mean loss of a model. True: it is the last, if those before it are known.
+  bool ends(const NetNull& null, std::size_t alpha, double loss) {
+    if (explained.size() <= alpha) explained.resize(alpha + 1, 0.0);
+    explained[alpha] = null.deviance > 0 ? 2 * (null.loss - loss) / null.deviance : 0;
+    return end.reached(std::span(explained).first(alpha + 1));
+  }
+};
+
 /// Part of a path: its alphas, and where it begins.
 struct PathSegment {
   std::int32_t path = 0;
@@ -73,9 +89,10 @@ struct ModelState {
   double last_gap = 0;  // a round before
   double objective = 0;
   double inner_tolerance = 0;
-  std::int32_t wanted = 0;  // size of the working set
-  std::int32_t rounds = 0;  // at this alpha
-  std::int32_t epochs = 0;  // at this alpha
+  std::int32_t wanted = 0;   // size of the working set
+  std::int32_t rounds = 0;   // at this alpha
+  std::int32_t in_vain = 0;  // rounds in a row that did not bring the gap down
+  std::int32_t epochs = 0;   // at this alpha
   std::int32_t parallel = 0;
   bool fresh = false;  // without weights, and its gap not computed yet
   bool finished = false;
@@ -86,7 +103,7 @@ template <class T>
 class NetRun {
  public:
   NetRun(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
-         bool keep_weights, const UseNets<T>& use);
+         bool keep_weights, const UseNets<T>& use, PathWatch* watch = nullptr);
 
   /// Trains some paths of the sheaf.
   void run(std::span<const std::int32_t> paths);
@@ -97,6 +114,10 @@ class NetRun {
   /// Models of the same sheaf for a thread by itself.
   NetRun(const NetRun& whole, const Context& context, std::unique_ptr<LinearOps<T>> linear,
          std::unique_ptr<NetOps<T>> ops, const UseNets<T>& use);
+  /// Few features: without working sets. False: many.
+  bool run_by_covariance(std::span<const std::int32_t> paths);
+  void run_covariance_path(const CovarianceSolver<T>& solver, std::int32_t p, const ModelTask<T>& task,
+                           std::mutex& mutex);
   bool run_apart(std::span<const std::int32_t> paths);
   std::int32_t count() const { return static_cast<std::int32_t>(states_.size()); }
   /// How many columns of a block a model has: one, or one a class.
@@ -118,7 +139,11 @@ class NetRun {
   double target_alpha(const ModelState& state) const;
   /// Whether the model is trained for the sake of the next alone.
   bool intermediate(const ModelState& state) const { return state.alpha > target_alpha(state); }
+  /// The gap that is wanted of the model of an alpha, a position in the path.
+  /// `rounding`: what the solver's arithmetic leaves, as a share of the deviance without features.
+  GapGoal goal_of(std::int32_t path, std::size_t alpha, double rounding) const;
   double tolerance_of(const ModelState& state) const;
+  void train_unpenalised();
   std::int32_t most_models() const;
   void plan_segments(std::span<const std::int32_t> paths);
   void run_segments(std::int32_t first, std::int32_t last);
@@ -145,6 +170,7 @@ class NetRun {
   const NetParams& params_;
   bool keep_weights_;
   const UseNets<T>& use_;
+  PathWatch* watch_ = nullptr;
   std::int64_t features_;
   std::vector<double> totals_;
   std::shared_ptr<const RiskTables> risk_;  // Cox

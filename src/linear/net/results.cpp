@@ -15,6 +15,8 @@ namespace {
 constexpr double longest_alpha_step_on_gpu = 1.5;
 constexpr double intermediate_tolerance = 30;
 constexpr std::int32_t most_rounds = 200;
+/// Rounds in a row that may bring nothing: the working sets grow meanwhile.
+constexpr std::int32_t most_in_vain = 12;
 
 }  // namespace
 
@@ -25,10 +27,28 @@ double NetRun<T>::target_alpha(const ModelState& state) const {
 }
 
 template <class T>
+GapGoal NetRun<T>::goal_of(std::int32_t p, std::size_t alpha, double rounding) const {
+  const auto& null = nulls_[static_cast<std::size_t>(p)];
+  const auto& alphas = sheaf_.paths[static_cast<std::size_t>(p)].alphas;
+  const double step = alpha > 0 && alphas[alpha - 1] > 0 ? alphas[alpha] / alphas[alpha - 1] : 0;
+  // Without a penalty, the deviance of a model that separates classes goes to 0 and would take the goal with it.
+  const double lowest = alphas[alpha] > 0 ? std::min(rounding, params_.tolerance) : params_.tolerance;
+  return {share_for_step(params_.tolerance, step), null.deviance, null.loss - null.deviance / 2,
+          lowest * null.deviance};
+}
+
+template <class T>
 double NetRun<T>::tolerance_of(const ModelState& state) const {
   const auto& null = null_of(state);
-  const double all = (intermediate(state) ? intermediate_tolerance : 1) * params_.tolerance * null.deviance;
-  return std::max(0.0, all - Quantile::least_below * null.width);  // the rest is what the width costs
+  const auto& segment = segment_of(state);
+  if (segment.alphas.empty()) return 0;
+  // The width of a quantile's loss, which costs the rest, is a share of the deviance without features.
+  if (null.width > 0)
+    return std::max(0.0, (intermediate(state) ? intermediate_tolerance : 1) * params_.tolerance * null.deviance -
+                             Quantile::least_below * null.width);
+  constexpr double rounding = sizeof(T) == 4 ? 1e-6 : 1e-14;
+  const auto goal = goal_of(segment.path, static_cast<std::size_t>(segment.alphas[state.at]), rounding);
+  return (intermediate(state) ? intermediate_tolerance : 1) * goal.at(state.rows.loss);
 }
 
 template <class T>
@@ -55,7 +75,9 @@ bool NetRun<T>::advance_finished() {
   for (std::int32_t t = 0; t < count(); ++t) {
     auto& state = states_[static_cast<std::size_t>(t)];
     if (state.finished) continue;
-    const bool given_up = state.epochs >= params_.max_epochs || state.rounds >= most_rounds;
+    const bool stalled =
+        params_.solver == NetSolver::automatic && (state.rounds >= most_rounds || state.in_vain >= most_in_vain);
+    const bool given_up = state.epochs >= params_.max_epochs || stalled;
     if (start_near_alpha_max(state, sums_of(t)))
       going.push_back(t);
     else if (state.gap <= tolerance_of(state) || given_up)
@@ -67,7 +89,9 @@ bool NetRun<T>::advance_finished() {
   for (const auto t : finished) {
     auto& state = states_[static_cast<std::size_t>(t)];
     context_.progress().advance(state.progress.finish());
-    if (state.at + 1 == segment_of(state).alphas.size()) {
+    const auto alpha = static_cast<std::size_t>(segment_of(state).alphas[state.at]);
+    const bool ends = watch_ != nullptr && watch_->ends(null_of(state), alpha, state.rows.loss);
+    if ((ends && segments_.size() == 1) || state.at + 1 == segment_of(state).alphas.size()) {
       state.finished = true;
     } else {
       ++state.at;
@@ -142,16 +166,18 @@ template <class T>
 void NetRun<T>::advance(ModelState& state) {
   state.epochs = 0;
   state.rounds = 0;
+  state.in_vain = 0;
   state.wanted = 0;
   state.progress = {};
   state.inner_tolerance = tolerance_of(state) / 2;
 }
 
 // The rest of the class is instantiated in paths.cpp.
-#define SHEAF_INSTANTIATE(T)                                        \
-  template double NetRun<T>::target_alpha(const ModelState&) const; \
-  template double NetRun<T>::tolerance_of(const ModelState&) const; \
-  template void NetRun<T>::advance(ModelState&);                    \
+#define SHEAF_INSTANTIATE(T)                                                    \
+  template double NetRun<T>::target_alpha(const ModelState&) const;             \
+  template GapGoal NetRun<T>::goal_of(std::int32_t, std::size_t, double) const; \
+  template double NetRun<T>::tolerance_of(const ModelState&) const;             \
+  template void NetRun<T>::advance(ModelState&);                                \
   template bool NetRun<T>::advance_finished();
 SHEAF_INSTANTIATE(float)
 SHEAF_INSTANTIATE(double)

@@ -21,8 +21,8 @@
 #include <span>
 #include <vector>
 
-#include "linear/net/gram.hpp"
-#include "linear/net/working_set.hpp"
+#include "linear/net/model/gram.hpp"
+#include "linear/net/model/working_set.hpp"
 
 namespace sheaf::linear {
 

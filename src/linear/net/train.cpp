@@ -139,6 +139,39 @@ void elastic_nets(const Context& context, const Dataset<T>& dataset, const NetSh
                    [&](std::size_t, std::span<NetModel> models, BlockView<const T> z) { use(models, z); });
 }
 
+bool PathEnd::reached(std::span<const double> explained) const {
+  const auto count = static_cast<std::int32_t>(explained.size());
+  if (count < fewest) return false;
+  if (explained.back() > most_explained) return true;
+  if (!(least_gain > 0) || count <= models) return false;
+  const double gain = explained.back() - explained[static_cast<std::size_t>(count - 1 - models)];
+  return gain < least_gain * (relative ? explained.back() : 1);
+}
+
+template <class T>
+EndedPath elastic_net_path(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf,
+                           const NetParams& params, const PathEnd& end) {
+  require(sheaf.paths.size() == 1, "a path that ends by itself is trained alone");
+  const Stage stage(context.progress(), "training", linear::models_of(sheaf) * progress_per_model);
+  EndedPath path;
+  linear::PathWatch watch{end, {}};
+  const UseNets<T> use = [&](std::span<NetModel> models, BlockView<const T>) {
+    for (auto& model : models) path.models.push_back(std::move(model));
+  };
+  const std::int32_t first = 0;
+  linear::NetRun<T>(context, dataset, sheaf, params, true, use, &watch).run(std::span(&first, 1));
+  std::sort(path.models.begin(), path.models.end(), [](const NetModel& a, const NetModel& b) {
+    return std::tuple(a.alpha, a.column) < std::tuple(b.alpha, b.column);
+  });
+  std::size_t count = 1;  // segments of a path are trained in any order on a GPU
+  const auto& explained = watch.explained;
+  while (count < explained.size() && !end.reached(std::span(explained).first(count))) ++count;
+  path.explained.assign(explained.begin(),
+                        explained.begin() + static_cast<std::ptrdiff_t>(std::min(count, explained.size())));
+  path.models.resize(path.explained.size() * static_cast<std::size_t>(sheaf.classes));
+  return path;
+}
+
 template <class T>
 std::vector<NetModel> elastic_nets(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf,
                                    const NetParams& params) {
@@ -151,6 +184,11 @@ std::vector<NetModel> elastic_nets(const Context& context, const Dataset<T>& dat
   });
   return all;
 }
+
+template EndedPath elastic_net_path(const Context&, const Dataset<float>&, const NetSheaf&, const NetParams&,
+                                    const PathEnd&);
+template EndedPath elastic_net_path(const Context&, const Dataset<double>&, const NetSheaf&, const NetParams&,
+                                    const PathEnd&);
 
 #define SHEAF_INSTANTIATE(T)                                                                                       \
   template void elastic_nets(std::span<const Context>, const Dataset<T>&, const NetSheaf&, const NetParams&, bool, \

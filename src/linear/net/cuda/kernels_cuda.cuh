@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "cuda/team.cuh"
-#include "linear/net/softmax_solver.hpp"
-#include "linear/net/working_set.hpp"
+#include "linear/net/model/softmax_solver.hpp"
+#include "linear/net/model/working_set.hpp"
 
 namespace sheaf::linear::gpu {
 

@@ -8,8 +8,8 @@
 
 #include <type_traits>
 
-#include "linear/net/descent.hpp"
-#include "linear/net/duality_gap.hpp"
+#include "linear/net/model/descent.hpp"
+#include "linear/net/model/duality_gap.hpp"
 
 namespace sheaf::linear {
 

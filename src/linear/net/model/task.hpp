@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "linear/losses.hpp"
-#include "linear/net/penalty.hpp"
+#include "linear/net/model/penalty.hpp"
 #include "statistics/partial_likelihood.hpp"
 
 namespace sheaf::linear {

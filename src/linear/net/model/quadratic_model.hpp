@@ -17,8 +17,8 @@
 #include <type_traits>
 
 #include "linear/losses.hpp"
-#include "linear/net/columns.hpp"
-#include "linear/net/task.hpp"
+#include "linear/net/model/columns.hpp"
+#include "linear/net/model/task.hpp"
 
 namespace sheaf::linear {
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "linear/net/classes_model.hpp"
-#include "linear/net/gram.hpp"
+#include "linear/net/model/classes_model.hpp"
+#include "linear/net/model/gram.hpp"
 
 namespace sheaf::linear {
 

@@ -14,9 +14,9 @@
 // single weights would come to slowly. Where weights have limits, so has this number.
 #pragma once
 
-#include "linear/net/class_system.hpp"
-#include "linear/net/group_model.hpp"
-#include "linear/net/model_solver.hpp"
+#include "linear/net/model/class_system.hpp"
+#include "linear/net/model/group_model.hpp"
+#include "linear/net/model/model_solver.hpp"
 
 namespace sheaf::linear {
 
@@ -197,6 +197,7 @@ SHEAF_HOST_DEVICE SolveReport solve_several(const Team& team, const Columns& x, 
   classes.in_turn([&](std::int32_t k, Model& model) { model.load(w + k, stride); });
   all.load(z, stride);
   if constexpr (grouped) classes.begin();
+  StallWatch watch;
   while (true) {
     FeatureSums features;
     all.settle_intercepts(intercepts);
@@ -211,6 +212,7 @@ SHEAF_HOST_DEVICE SolveReport solve_several(const Team& team, const Columns& x, 
     sums.dual = scale == 1 || features.excess == HUGE_VAL ? dual : all.template dual_at<Functor>(1);
     const double gap = duality_gap(features, sums, scale, dual);
     if (gap <= order.tolerance || classes.epochs >= order.rules.max_epochs || team.stopped()) break;
+    if (order.rules.solver == NetSolver::automatic && watch.stalled(gap)) break;
     classes.begin_step();
     double gained = 0;
     if constexpr (grouped)

@@ -1,7 +1,7 @@
 // The quadratic model of a softmax loss, all classes together; softmax_solver.hpp has the formulas.
 #pragma once
 
-#include "linear/net/datafit.hpp"
+#include "linear/net/model/datafit.hpp"
 
 namespace sheaf::linear {
 

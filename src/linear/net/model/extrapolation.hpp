@@ -2,7 +2,7 @@
 // whose steps cancel best.
 #pragma once
 
-#include "linear/net/quadratic_model.hpp"
+#include "linear/net/model/quadratic_model.hpp"
 
 namespace sheaf::linear {
 

@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "linear/net/quadratic_model.hpp"
-#include "linear/net/weight_system.hpp"
+#include "linear/net/model/quadratic_model.hpp"
+#include "linear/net/model/weight_system.hpp"
 
 namespace sheaf::linear {
 

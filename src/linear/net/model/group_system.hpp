@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "linear/net/class_system.hpp"
+#include "linear/net/model/class_system.hpp"
 
 namespace sheaf::linear {
 

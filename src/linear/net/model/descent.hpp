@@ -3,9 +3,9 @@
 
 #include <sheaf/elastic_net.hpp>
 
-#include "linear/net/extrapolation.hpp"
-#include "linear/net/gram.hpp"
-#include "linear/net/parallel_pass.hpp"
+#include "linear/net/model/extrapolation.hpp"
+#include "linear/net/model/gram.hpp"
+#include "linear/net/model/parallel_pass.hpp"
 
 namespace sheaf::linear {
 

@@ -17,8 +17,8 @@
 #pragma once
 
 #include "linear/losses.hpp"
-#include "linear/net/penalty.hpp"
-#include "linear/net/task.hpp"
+#include "linear/net/model/penalty.hpp"
+#include "linear/net/model/task.hpp"
 
 namespace sheaf::linear {
 

@@ -11,7 +11,7 @@
 // its steps leave the intercepts where they are best; a sparse one is not, for its step would change every row.
 #pragma once
 
-#include "linear/net/group_system.hpp"
+#include "linear/net/model/group_system.hpp"
 
 namespace sheaf::linear {
 

@@ -2,7 +2,7 @@
 // (descent.hpp), by one team of threads.
 #pragma once
 
-#include "linear/net/datafit.hpp"
+#include "linear/net/model/datafit.hpp"
 
 namespace sheaf::linear {
 
@@ -18,6 +18,29 @@ struct SolveReport {
   RowSums rows;
   std::int32_t epochs = 0;
   std::int32_t parallel = 1;
+};
+
+/// Sees that Newton steps bring the gap no further down: what is left of it is rounding, or lies in directions in which
+/// the loss has next to no second derivative. Single steps may raise it. (Plain passes may take thousands of rounds.)
+class StallWatch {
+ public:
+  SHEAF_HOST_DEVICE bool stalled(double gap) {
+    constexpr double falls = 0.9;
+    constexpr int most_in_vain = 100;
+    in_vain_ = gap > falls * lowest_ ? in_vain_ + 1 : 0;
+    lowest_ = gap < lowest_ ? gap : lowest_;
+    return in_vain_ >= most_in_vain;
+  }
+  /// How well the next quadratic model is solved: better after steps that brought nothing.
+  SHEAF_HOST_DEVICE double precise(double enough) const {
+    constexpr int most_digits = 10;
+    for (int digit = 0; digit < (in_vain_ < most_digits ? in_vain_ : most_digits); ++digit) enough /= 10;
+    return enough;
+  }
+
+ private:
+  double lowest_ = HUGE_VAL;
+  int in_vain_ = 0;
 };
 
 /// For the duality gap of the problem that has the features of the working set alone. Features without a weight that
@@ -87,7 +110,8 @@ SHEAF_HOST_DEVICE SolveReport solve_on_working_set(const Team& team, const Colum
                                                    const SolveOrder& order, T* w, T* z, T* u, std::int64_t stride,
                                                    double* intercepts) {
   static_assert(std::is_same_v<V, SolverValue<Functor, T>>);
-  constexpr double precision = sizeof(V) == 4 ? 1e-10 : 1e-18;
+  // What steps gain is the square of what they take off the gap.
+  constexpr double precision = sizeof(V) == 4 ? 1e-10 : 1e-30;
   const auto& x = columns_for<V, T>(columns);
   using Model = QuadraticModel<Team, V, std::decay_t<decltype(x)>, is_cox<Functor>, T>;
   std::conditional_t<has_width<Functor>, ModelTask<T>, const ModelTask<T>&> own = task;
@@ -105,6 +129,7 @@ SHEAF_HOST_DEVICE SolveReport solve_on_working_set(const Team& team, const Colum
     model.over_rows([&](std::int64_t i) { rows.z[i] += intercepts[order.model]; });
     team.sync();
   }
+  StallWatch watch;
   for (bool first = true;; first = false) {
     fit.update_residuals();
     const FeatureSums features = sum_features(model);
@@ -116,8 +141,10 @@ SHEAF_HOST_DEVICE SolveReport solve_on_working_set(const Team& team, const Colum
       if (goes_on && change_width<Functor>(task.loss.width, gap, order.tolerance, first, own.loss.width)) continue;
     }
     if (gap <= order.tolerance || model.epochs >= order.rules.max_epochs || model.stopped()) break;
+    // Models with a width go from corner to corner, with long rests.
+    if (!has_width<Functor> && order.rules.solver == NetSolver::automatic && watch.stalled(gap)) break;
     fit.begin_step();
-    const double gained = descent.run(gap, order.tolerance, fit.enough);
+    const double gained = descent.run(gap, order.tolerance, watch.precise(fit.enough));
     fit.end_step(sums.loss + features.penalty());
     if (gained <= precision * std::abs(sums.loss)) break;  // steps are lost in rounding: this is as near as it gets
   }

@@ -1,7 +1,7 @@
 // Several features at once (shotgun: Bradley et al. 2011). parallel_updates.cpp says how many.
 #pragma once
 
-#include "linear/net/quadratic_model.hpp"
+#include "linear/net/model/quadratic_model.hpp"
 
 namespace sheaf::linear {
 

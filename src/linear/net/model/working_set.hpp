@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "linear/net/task.hpp"
+#include "linear/net/model/task.hpp"
 
 namespace sheaf::linear {
 

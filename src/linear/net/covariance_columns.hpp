@@ -1,0 +1,240 @@
+// Products of columns of X, dense or sparse, with vectors over rows and with each other: X_A w, X_A'u, and the weighted
+// products H_ab = sum_i s_i (x_ia - c_a)(x_ib - c_b) of some features.
+//
+// Dense columns are copied by parts of rows, centred, once plain and once weighted, so that squares of 4 x 4 products
+// are found with every number that is read used four times. A sparse column is spread over the rows, and others are
+// multiplied with it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "linear/net/columns_cpu.hpp"
+#include "linear/net/covariance_rows.hpp"
+#include "linear/net/model/task.hpp"
+
+namespace sheaf::linear::covariance {
+
+inline std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+#ifdef __AVX512F__
+using Lanes [[gnu::vector_size(64)]] = double;
+#else
+using Lanes [[gnu::vector_size(32)]] = double;
+#endif
+constexpr std::int64_t lanes = sizeof(Lanes) / sizeof(double);
+inline Lanes load(const double* from) {
+  Lanes value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+inline double sum_of(Lanes value) {
+  double sum = 0;
+  for (std::int64_t l = 0; l < lanes; ++l) sum += value[l];
+  return sum;
+}
+
+/// Products of columns, dense or sparse, with vectors over rows.
+template <class T>
+class ColumnProducts {
+ public:
+  ColumnProducts(const Dataset<T>& dataset, int threads) : columns_(dataset, threads) {
+    columns_.with([&](const auto& x) {
+      if constexpr (requires { x.offsets; }) {
+        offsets_ = x.offsets;
+        rows_of_ = x.rows;
+      }
+      values_ = x.values;
+    });
+  }
+  std::int64_t rows() const { return columns_.rows(); }
+  std::int64_t features() const { return columns_.features(); }
+  std::int64_t entries() const { return columns_.entries(); }
+  bool sparse() const { return columns_.sparse(); }
+
+  /// z += the sum over k of steps[k] times column list[k].
+  void add(std::span<const std::int32_t> list, std::span<const double> steps, double* z) const {
+    if (sparse()) {
+      for (std::size_t k = 0; k < list.size(); ++k)
+        for (std::int64_t e = offsets_[list[k]]; e < offsets_[list[k] + 1]; ++e)
+          z[rows_of_[e]] += steps[k] * double(values_[e]);
+      return;
+    }
+    for (std::int64_t first = 0; first < rows(); first += rows_together) {
+      const std::int64_t count = std::min(rows_together, rows() - first);
+      double* to = z + first;
+      std::size_t k = 0;
+      for (; k + 4 <= list.size(); k += 4) {
+        const T *x0 = column(list[k]) + first, *x1 = column(list[k + 1]) + first, *x2 = column(list[k + 2]) + first,
+                *x3 = column(list[k + 3]) + first;
+        const double s0 = steps[k], s1 = steps[k + 1], s2 = steps[k + 2], s3 = steps[k + 3];
+        for (std::int64_t i = 0; i < count; ++i)
+          to[i] += (s0 * double(x0[i]) + s1 * double(x1[i])) + (s2 * double(x2[i]) + s3 * double(x3[i]));
+      }
+      for (; k < list.size(); ++k) {
+        const T* x = column(list[k]) + first;
+        for (std::int64_t i = 0; i < count; ++i) to[i] += steps[k] * double(x[i]);
+      }
+    }
+  }
+
+  /// out[k] = the product of column list[k] with u.
+  void multiply(std::span<const std::int32_t> list, const double* u, double* out) const {
+    std::fill_n(out, list.size(), 0.0);
+    if (sparse()) {
+      for (std::size_t k = 0; k < list.size(); ++k) out[k] = sparse_dot(list[k], u);
+      return;
+    }
+    for (std::int64_t first = 0; first < rows(); first += rows_together) {
+      const std::int64_t count = std::min(rows_together, rows() - first);
+      for (std::size_t k = 0; k < list.size(); ++k) out[k] += dense_dot(column(list[k]) + first, u + first, count);
+    }
+  }
+
+  /// Products of columns from `first` of the list on with those up to themselves, less `centers`, under the weights s:
+  /// out[a * stride + b]. Sparse columns are not centred. `rows`, where there are any: these alone, s is theirs.
+  /// `scratch` is memory that callers keep.
+  void weigh(std::span<const std::int32_t> list, std::size_t first, std::span<const double> centers,
+             std::span<const std::int32_t> rows, std::span<const double> s, double* out, std::size_t stride,
+             std::vector<double>& scratch) const {
+    sparse() ? weigh_sparse(list, first, s, out, stride, scratch)
+             : weigh_dense(list, first, centers, rows, s, out, stride, scratch);
+  }
+
+ private:
+  const T* column(std::int32_t j) const { return values_ + std::int64_t{j} * rows(); }
+
+  static double dense_dot(const T* x, const double* u, std::int64_t count) {
+    constexpr int chains = 16;
+    double sums[chains] = {};
+    std::int64_t i = 0;
+    for (; i + chains <= count; i += chains)
+      for (int c = 0; c < chains; ++c) sums[c] += double(x[i + c]) * u[i + c];
+    for (; i < count; ++i) sums[0] += double(x[i]) * u[i];
+    for (int half = chains / 2; half > 0; half /= 2)
+      for (int c = 0; c < half; ++c) sums[c] += sums[c + half];
+    return sums[0];
+  }
+  double sparse_dot(std::int32_t j, const double* u) const {
+    double sums[4] = {};
+    std::int64_t e = offsets_[j];
+    const std::int64_t end = offsets_[j + 1];
+    for (; e + 4 <= end; e += 4)
+      for (int c = 0; c < 4; ++c) sums[c] += double(values_[e + c]) * u[rows_of_[e + c]];
+    for (; e < end; ++e) sums[0] += double(values_[e]) * u[rows_of_[e]];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  }
+
+  void weigh_sparse(std::span<const std::int32_t> list, std::size_t first, std::span<const double> s, double* out,
+                    std::size_t stride, std::vector<double>& weighted) const {
+    weighted.assign(at(rows()), 0.0);
+    for (std::size_t a = first; a < list.size(); ++a) {
+      const std::int64_t begin = offsets_[list[a]], end = offsets_[list[a] + 1];
+      for (std::int64_t e = begin; e < end; ++e) weighted[at(rows_of_[e])] = s[at(rows_of_[e])] * double(values_[e]);
+      for (std::size_t b = 0; b <= a; ++b) out[a * stride + b] = sparse_dot(list[b], weighted.data());
+      for (std::int64_t e = begin; e < end; ++e) weighted[at(rows_of_[e])] = 0;
+    }
+  }
+
+  /// Rows of a part, and columns of a square of products that are computed at once.
+  static constexpr std::int64_t part_rows = 256;
+  static constexpr std::size_t side = 4;
+
+  void weigh_dense(std::span<const std::int32_t> list, std::size_t first, std::span<const double> centers,
+                   std::span<const std::int32_t> rows_wanted, std::span<const double> s, double* out,
+                   std::size_t stride, std::vector<double>& scratch) const {
+    const std::size_t padded = (list.size() + side - 1) / side * side;
+    const std::size_t begin = first / side * side;
+    scratch.resize(2 * padded * part_rows);
+    double* const plain = scratch.data();
+    double* const weighted = plain + padded * part_rows;
+    std::fill_n(scratch.begin(), scratch.size(), 0.0);
+    for (std::size_t a = first; a < list.size(); ++a) std::fill_n(out + a * stride, a + 1, 0.0);
+    const std::int64_t all = rows_wanted.empty() ? rows() : static_cast<std::int64_t>(rows_wanted.size());
+    for (std::int64_t from = 0; from < all; from += part_rows) {
+      const std::int64_t count = std::min(part_rows, all - from);
+      const double* weights = s.data() + from;
+      for (std::size_t k = 0; k < list.size(); ++k) {
+        double* to = plain + k * part_rows;
+        double* times = weighted + k * part_rows;
+        const T* x = column(list[k]);
+        const double center = centers[k];
+        if (rows_wanted.empty())
+          for (std::int64_t i = 0; i < count; ++i) to[i] = double(x[from + i]) - center;
+        else
+          for (std::int64_t i = 0; i < count; ++i) to[i] = double(x[rows_wanted[at(from + i)]]) - center;
+        for (std::int64_t i = 0; i < count; ++i) times[i] = weights[i] * to[i];
+        for (std::int64_t i = count; i < part_rows; ++i) to[i] = times[i] = 0;
+      }
+      for (std::size_t a = begin; a < padded; a += side)
+        for (std::size_t b = 0; b <= a; b += side)
+          add_square(weighted + a * part_rows, plain + b * part_rows, a, b, first, list.size(), out, stride);
+    }
+  }
+
+  /// The products of `side` columns of x with as many of y go to the lower triangle of out.
+  static void add_square(const double* x, const double* y, std::size_t a, std::size_t b, std::size_t first,
+                         std::size_t size, double* out, std::size_t stride) {
+    Lanes sums[side][side] = {};
+    for (std::int64_t i = 0; i < part_rows; i += lanes) {
+      const Lanes x0 = load(x + i), x1 = load(x + part_rows + i), x2 = load(x + 2 * part_rows + i),
+                  x3 = load(x + 3 * part_rows + i);
+      for (std::size_t c = 0; c < side; ++c) {
+        const Lanes other = load(y + static_cast<std::int64_t>(c) * part_rows + i);
+        sums[0][c] += x0 * other;
+        sums[1][c] += x1 * other;
+        sums[2][c] += x2 * other;
+        sums[3][c] += x3 * other;
+      }
+    }
+    for (std::size_t r = 0; r < side; ++r)
+      for (std::size_t c = 0; c < side; ++c)
+        if (a + r >= first && a + r < size && b + c <= a + r) out[(a + r) * stride + b + c] += sum_of(sums[r][c]);
+  }
+
+  CpuColumns<T> columns_;
+  const std::int64_t* offsets_ = nullptr;
+  const std::int32_t* rows_of_ = nullptr;
+  const T* values_ = nullptr;
+};
+
+/// Products of all features under row weights that paths have in common.
+struct SharedProducts {
+  std::vector<double> weights;   // of the rows
+  std::vector<double> centers;   // of the features
+  std::vector<double> products;  // features x features, the lower triangle
+};
+
+/// A row has the largest of its weights in all tasks: most folds have it, and take off the others.
+template <class T>
+SharedProducts share_products(const ColumnProducts<T>& x, std::span<const ModelTask<T>> tasks, int threads) {
+  const auto rows = at(x.rows());
+  const auto features = at(x.features());
+  SharedProducts shared;
+  shared.weights.assign(rows, 0.0);
+  for (const auto& task : tasks)
+    for (std::size_t i = 0; i < rows; ++i)
+      shared.weights[i] = std::max(shared.weights[i], double(task.weight(static_cast<std::int64_t>(i))));
+  shared.centers.assign(features, 0.0);
+  std::vector<std::int32_t> list;
+  for (std::size_t j = 0; j < features; ++j) {
+    list.push_back(static_cast<std::int32_t>(j));
+    if (tasks[0].intercept && !x.sparse()) shared.centers[j] = double(tasks[0].mean(static_cast<std::int64_t>(j)));
+  }
+  shared.products.assign(features * features, 0.0);
+  // Rows of products are those of some features with all before them: later ones are longer.
+  constexpr std::size_t together = 64;
+  const std::size_t parts = (features + together - 1) / together;
+  parallel_for(threads, static_cast<std::int64_t>(parts), [&](std::int64_t part) {
+    const std::size_t first = at(part) * together;
+    std::vector<double> scratch;
+    x.weigh(std::span(list).first(std::min(first + together, features)), first, shared.centers, {}, shared.weights,
+            shared.products.data(), features, scratch);
+  });
+  return shared;
+}
+
+}  // namespace sheaf::linear::covariance

@@ -1,0 +1,75 @@
+// Paths of elastic nets on few features, one model after another by one thread of a CPU, with products of features in
+// place of passes over rows.
+//
+//   quadratic model at w0:   Q(w) = L(w0) - g'(w - w0) + (w - w0)'H(w - w0) / 2 + penalties of w
+//
+// with H the products of features under the second derivatives of the loss, centred where there is an intercept. A
+// coordinate step on Q costs as many multiplications as there are features in work, whatever the number of rows
+// (covariance updates: Friedman, Hastie and Tibshirani, Regularization paths for generalized linear models via
+// coordinate descent, 2010, section 2.2). Rows are visited once a Newton step: decision values, slopes, X'u.
+//
+// Where we differ. H is kept from step to step and from alpha to alpha, scaled, for as long as second derivatives have
+// changed so little that steps lead close enough (CovariancePath::must_renew); the gradient is always that of the
+// present weights. Squares of few features never visit rows at all: H and X'y are those of all features, and those of a
+// fold are those of all rows less the ones that it holds out. Every model ends with a duality gap of all features.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <sheaf/context.hpp>
+#include <sheaf/dataset.hpp>
+#include <sheaf/elastic_net.hpp>
+
+#include "linear/net/model/duality_gap.hpp"
+#include "linear/net/model/gap_goal.hpp"
+#include "linear/net/model/task.hpp"
+
+namespace sheaf::linear {
+
+/// How the training of one model ended.
+struct CovarianceReport {
+  RowSums rows;
+  FeatureSums features;
+  double gap = 0;
+  double tolerance = 0;
+  std::int32_t epochs = 0;  ///< passes over the features in work, and over the rows
+};
+
+/// The models of one path: each begins where the one before ended.
+class CovariancePath {
+ public:
+  CovariancePath() = default;
+  CovariancePath(const CovariancePath&) = delete;
+  CovariancePath& operator=(const CovariancePath&) = delete;
+  virtual ~CovariancePath() = default;
+
+  virtual CovarianceReport solve(double alpha, const GapGoal& goal, std::int32_t max_epochs) = 0;
+  virtual std::span<const double> weights() const = 0;
+  virtual double intercept() const = 0;
+  /// x'w of all rows.
+  virtual std::span<const double> products() = 0;
+};
+
+/// What all paths of a dataset share.
+template <class T>
+class CovarianceSolver {
+ public:
+  CovarianceSolver() = default;
+  CovarianceSolver(const CovarianceSolver&) = delete;
+  CovarianceSolver& operator=(const CovarianceSolver&) = delete;
+  virtual ~CovarianceSolver() = default;
+
+  /// Whether models of this loss and so many l1-ratios are better trained here than on working sets.
+  virtual bool serves(Loss loss, bool ridge) const = 0;
+  /// `tasks` are those of all paths: products under the row weights that most have in common are computed once.
+  virtual void share(Loss loss, std::span<const ModelTask<T>> tasks) = 0;
+  virtual std::unique_ptr<CovariancePath> path(Loss loss, const ModelTask<T>& task, double intercept) const = 0;
+};
+
+template <class Set, class T>
+std::unique_ptr<CovarianceSolver<T>> make_covariance_solver_for(const Dataset<T>& dataset, int threads);
+
+}  // namespace sheaf::linear

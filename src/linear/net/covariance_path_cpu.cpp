@@ -1,0 +1,486 @@
+// The models of a path, one alpha after another (the problem: covariance_path.hpp). A model is trained by Newton steps:
+//
+//   duality gap of the present weights, of all features or of the members  ->  members  ->  H, if it is too old  ->
+//   the lowest point of the quadratic model (covariance_quadratic.hpp)  ->  the share of the way there that does not
+//   raise the objective (covariance_rows.hpp)  ->  X'u of the members, or of all features (covariance_columns.hpp)
+//
+// Of squares whose products H = X'SX / S and p = X'Sy / S are known of all features, g = p - Hw and the loss
+// (y'Sy / S - w'p - w'g) / 2 take the place of everything that visits rows.
+#include <algorithm>
+#include <cmath>
+
+#include "core/instruction_sets.hpp"
+#include "linear/net/covariance_columns.hpp"
+#include "linear/net/covariance_path.hpp"
+#include "linear/net/covariance_quadratic.hpp"
+#include "linear/net/covariance_rows.hpp"
+
+namespace sheaf::linear {
+namespace {
+
+using covariance::at;
+using covariance::ColumnProducts;
+using covariance::SharedProducts;
+
+template <class T>
+class CpuCovariancePath final : public CovariancePath {
+ public:
+  CpuCovariancePath(const ColumnProducts<T>& x, Loss loss, const ModelTask<T>& task, double intercept,
+                    const SharedProducts* shared)
+      : x_(x),
+        task_(task),
+        quadratic_(loss == Loss::squared),
+        shared_(shared),
+        rows_(loss, task, at(x.rows()), intercept),
+        q_(task_, at(x.features())) {
+    for (auto* vector : {&w_, &g_, &w_at_alpha_, &w_before_}) vector->assign(at(x.features()), 0.0);
+    for (std::int64_t j = 0; j < x.features(); ++j)
+      if (task.curvature(j) > 0) varying_.push_back(static_cast<std::int32_t>(j));
+    all_ = quadratic_ && shared != nullptr;
+    if (all_)
+      begin_with_all();
+    else
+      evaluate(0, 0);
+  }
+
+  std::span<const double> weights() const override { return w_; }
+  double intercept() const override { return rows_.intercept + rows_.tilt; }
+  std::span<const double> products() override {
+    if (all_ || ++since_fresh_ >= 16) find_products();
+    return rows_.products;
+  }
+
+  CovarianceReport solve(double alpha, const GapGoal& goal, std::int32_t max_epochs) override {
+    begin_alpha(alpha);
+    CovarianceReport report;
+    double lowest = HUGE_VAL;  // gap so far
+    double precision = 0.1;    // of quadratic models, beside the tolerance
+    int in_vain = 0;
+    constexpr int most_in_vain = 5;
+    constexpr double rounding = 1e-16;  // of the loss, which quadratic models can't be better than
+    while (true) {
+      compute_gap(goal, report);
+      report.tolerance = goal.at(report.rows.loss);
+      const bool over = q_.epochs >= max_epochs;
+      if (report.gap <= report.tolerance || over || in_vain >= most_in_vain) {
+        if (complete_) break;
+        complete_gradient();
+        if (!over && choose_members()) {  // the end was that of a part of the problem
+          lowest = HUGE_VAL;
+          in_vain = 0;
+        } else {
+          ++in_vain;
+        }
+        continue;
+      }
+      const bool slow = report.gap > lowest / 2;
+      if (!slow) in_vain = 0;
+      lowest = std::min(lowest, report.gap);
+      const bool more = choose_members();
+      if (must_renew(report.gap, report.tolerance, slow)) renew();
+      // Steps of exact quadratic models that no longer bring the gap down are lost in rounding.
+      if (slow && !more && solved_ && off_ < nearly_exact) ++in_vain;
+      if (slow) precision = std::max(precision / 10, 1e-6);
+      if (!step(report, std::max(precision * report.tolerance, rounding * report.rows.loss))) ++in_vain;
+    }
+    report.epochs = q_.epochs;
+    report.rows.loss -= rows_.tilt * rows_.tilt * rows_.volume / (2 * total());  // of the intercept that is returned
+    return report;
+  }
+
+ private:
+  double total() const { return task_.total; }
+
+  void begin_alpha(double alpha) {
+    const double before = alpha_;
+    alpha_ = alpha;
+    task_.alpha1 = alpha * task_.l1_ratio;
+    task_.alpha2 = alpha * (1 - task_.l1_ratio);
+    fall_before_ = fall_;
+    fall_ = before > 0 && alpha > 0 ? before / alpha : 1;
+    w_before_.swap(w_at_alpha_);
+    w_at_alpha_ = w_;
+    q_.take_penalties(varying_);
+    q_.epochs = 0;
+    moved_ = false;
+  }
+
+  /// Squares of few features: products of all of them, and with the targets.
+  void begin_with_all() {
+    for (const auto j : varying_) q_.add_member(j);
+    q_.reserve(0, varying_.size());
+    fill_from_shared();
+    double sum = 0;
+    for (std::size_t i = 0; i < rows_.targets.size(); ++i) sum += rows_.weights[i] * rows_.targets[i];
+    mean_target_ = task_.intercept ? sum / total() : 0;
+    squares_ = 0;
+    for (std::size_t i = 0; i < rows_.targets.size(); ++i) {
+      const double away = rows_.targets[i] - mean_target_;
+      rows_.residuals[i] = rows_.weights[i] * away;
+      squares_ += rows_.residuals[i] * away;
+    }
+    squares_ /= total();
+    pulls_.resize(q_.size());
+    x_.multiply(q_.members, rows_.residuals.data(), pulls_.data());
+    for (double& pull : pulls_) pull /= total();
+    refresh_gradient();
+    complete_ = true;
+  }
+  /// What all rows have, less what is different in the rows of this path.
+  void fill_from_shared() {
+    std::vector<std::int32_t> rows;
+    std::vector<double> changes;
+    for (std::size_t i = 0; i < rows_.weights.size(); ++i)
+      if (rows_.weights[i] != shared_->weights[i]) {
+        rows.push_back(static_cast<std::int32_t>(i));
+        changes.push_back(rows_.weights[i] - shared_->weights[i]);
+      }
+    const std::size_t size = q_.size();
+    std::vector<double> centers(size), sums(size);
+    for (std::size_t k = 0; k < size; ++k) centers[k] = shared_->centers[at(q_.members[k])];
+    const bool anew = x_.sparse() ? !rows.empty() : 2 * rows.size() > rows_.weights.size();
+    if (anew)
+      x_.weigh(q_.members, 0, centers, {}, rows_.weights, q_.matrix.data(), q_.stride, scratch_);
+    else if (!rows.empty())
+      x_.weigh(q_.members, 0, centers, rows, changes, q_.matrix.data(), q_.stride, scratch_);
+    const auto features = at(x_.features());
+    if (!anew)
+      for (std::size_t a = 0; a < size; ++a)
+        for (std::size_t b = 0; b <= a; ++b)
+          q_.matrix[a * q_.stride + b] += shared_->products[at(q_.members[a]) * features + at(q_.members[b])];
+    x_.multiply(q_.members, rows_.weights.data(), sums.data());
+    q_.means.resize(size);
+    q_.center(0, centers, sums, total());
+  }
+
+  void evaluate(double share, double change) {
+    rows_.evaluate(share, change);
+    q_.epochs += 1;
+  }
+  /// g of the features in `list`.
+  void update_gradient(std::span<const std::int32_t> list) {
+    found_.resize(list.size());
+    x_.multiply(list, rows_.residuals.data(), found_.data());
+    for (std::size_t k = 0; k < list.size(); ++k) g_[at(list[k])] = found_[k] / total();
+    q_.epochs += 1;
+  }
+  void complete_gradient() {
+    update_gradient(varying_);
+    complete_ = true;
+  }
+  /// Where products of all features are known.
+  void refresh_gradient() {
+    const std::size_t size = q_.size();
+    found_.assign(pulls_.begin(), pulls_.end());
+    for (std::size_t b = 0; b < size; ++b) {
+      const double weight = w_[at(q_.members[b])];
+      if (weight == 0) continue;
+      const double* row = q_.matrix.data() + b * q_.stride;
+      for (std::size_t a = 0; a < size; ++a) found_[a] -= weight * row[a];
+    }
+    double with_pulls = 0;
+    double with_rest = 0;
+    rows_.intercept = mean_target_;
+    for (std::size_t a = 0; a < size; ++a) {
+      const double weight = w_[at(q_.members[a])];
+      g_[at(q_.members[a])] = found_[a];
+      with_pulls += weight * pulls_[a];
+      with_rest += weight * found_[a];
+      rows_.intercept -= weight * q_.means[a];
+    }
+    rows_.loss = std::max(0.0, (squares_ - with_pulls - with_rest) / 2);
+    explained_ = with_pulls;
+    q_.epochs += 1;
+  }
+
+  FeatureSums sum_features(std::span<const std::int32_t> list) const {
+    FeatureSums sums;
+    for (const auto j : list) {
+      const ElasticNetPenalty<double> penalty{q_.penalty1[at(j)], q_.penalty2[at(j)]};
+      const double curvature = task_.curvature(j) * task_.loss_curvature;
+      if (q_.limited())
+        sums.add(g_[at(j)], w_[at(j)], penalty, curvature, task_.limits_of(j));
+      else
+        sums.add(g_[at(j)], w_[at(j)], penalty, curvature);
+    }
+    return sums;
+  }
+
+  /// Of all features, or of those in work while the gradient of the others is not known.
+  void compute_gap(const GapGoal& goal, CovarianceReport& report) {
+    report.features = sum_features(complete_ ? varying_ : q_.members);
+    report.rows = {rows_.loss, 0};
+    double scale = 0;
+    double dual = 0;
+    if (quadratic_) {
+      report.rows.dual = (all_ ? squares_ - explained_ : targets_with_residuals()) - rows_.loss;
+      scale = dual_scale<Squared>(report.features, report.rows, q_.limited());
+      dual = squared_dual(report.rows, scale);
+    } else if (!moved_ && report.features.ratio > 1 + 3 * std::sqrt(2 * goal.share)) {
+      // The residuals of another alpha: there is no need for logarithms to see that a step is needed.
+      const double over = 1 - 1 / report.features.ratio;
+      report.gap = over * over * (rows_.loss - goal.least);
+      return;
+    } else {
+      scale = feasible_scale(report.features.ratio);
+      dual = rows_.dual_at(scale);
+      const bool as_they_are = scale != 1 && report.features.excess < HUGE_VAL;
+      report.rows.dual = as_they_are ? rows_.dual_at(1) : dual;
+    }
+    report.gap = duality_gap(report.features, report.rows, scale, dual);
+    constexpr double far = 0.5;  // beyond, residuals with another intercept may be no dual point
+    if (!(std::abs(rows_.tilt) < far)) report.gap = HUGE_VAL;
+  }
+  double targets_with_residuals() const {
+    return covariance::sum_over(rows_.targets.size(),
+                                [&](std::size_t i) { return rows_.residuals[i] * (rows_.targets[i] - task_.center); }) /
+           total();
+  }
+
+  /// Features that may have a weight become members; their products are found under the weights that those of the
+  /// others were. Returns whether there are new ones.
+  bool choose_members() {
+    if (all_ || !complete_) return false;
+    constexpr std::size_t few = 64;
+    const double near = varying_.size() <= few ? 0.0 : std::clamp(2 - fall_, 0.3, 0.95);
+    const std::size_t before = q_.size();
+    for (const auto j : varying_)
+      if (q_.place[at(j)] < 0 && may_matter(j, near)) q_.add_member(j);
+    if (q_.size() == before) return false;
+    if (matrix_known_) extend(before);
+    return true;
+  }
+  bool may_matter(std::int32_t j, double near) const {
+    return w_[at(j)] != 0 || q_.penalty1[at(j)] <= 0 || std::abs(g_[at(j)]) >= near * q_.penalty1[at(j)];
+  }
+  void extend(std::size_t first) {
+    q_.reserve(first, varying_.size());
+    const std::size_t size = q_.size();
+    std::vector<double> centers(size, 0.0), sums(size);
+    if (task_.intercept && !x_.sparse())
+      for (std::size_t k = 0; k < size; ++k) centers[k] = double(task_.mean(q_.members[k]));
+    x_.weigh(q_.members, first, centers, {}, known_curvatures_, q_.matrix.data(), q_.stride, scratch_);
+    const auto added = std::span<const std::int32_t>(q_.members).subspan(first);
+    x_.multiply(added, known_curvatures_.data(), sums.data() + first);
+    q_.means.resize(size);
+    q_.center(first, centers, sums, known_volume_);
+    q_.epochs += 1;
+  }
+
+  /// Whether steps with the products that are known would lead too far from where new ones would. Second derivatives
+  /// that are off by the share d leave about d^2 of the gap.
+  /// A mean says little of features that few rows have: where steps bring little, it is the products that are renewed.
+  bool must_renew(double gap, double tolerance, bool slow) {
+    off_ = 0;
+    if (!matrix_known_) return !all_;
+    if (quadratic_) return false;
+    const double scale = rows_.volume / known_volume_;
+    const double off = covariance::sum_over(rows_.curvatures.size(),
+                                            [scale, now = rows_.curvatures.data(), known = known_curvatures_.data()](
+                                                std::size_t i) { return std::abs(now[i] - scale * known[i]); });
+    const double d = off_ = 2 * off / rows_.volume;
+    constexpr double pays_for = 4;  // alphas that follow
+    const double left = d * d * gap;
+    const double steps = left > tolerance / 2 ? std::log(2 * left / tolerance) / -std::log(std::min(d * d, 0.9)) : 0;
+    const bool renew =
+        (slow && d >= nearly_exact) || d > 0.5 || pays_for * std::ceil(steps) * evaluation_cost() > renewal_cost();
+    if (!renew && std::abs(scale - 1) >= 1e-3) rescale(scale);
+    return renew;
+  }
+  /// What products of the members cost, in multiplications that find their numbers in a cache.
+  double renewal_cost() const {
+    const auto size = static_cast<double>(q_.size());
+    const double entries = static_cast<double>(x_.entries()) / static_cast<double>(x_.features());
+    return x_.sparse() ? 2 * size * size * entries : static_cast<double>(x_.rows()) * size * size / 2;
+  }
+  /// What one more step costs: columns come from further away, and losses have exponentials.
+  double evaluation_cost() const {
+    constexpr double far = 3;
+    constexpr double losses = 150;
+    const auto features = static_cast<double>(q_.size() + varying_.size());
+    const double share = static_cast<double>(x_.entries()) / static_cast<double>(x_.features());
+    return far * share * features + losses * static_cast<double>(x_.rows());
+  }
+
+  void rescale(double scale) {
+    q_.rescale(scale);
+    for (double& s : known_curvatures_) s *= scale;
+    known_volume_ *= scale;
+  }
+  /// Products of the members under the present second derivatives. Members that are far from their bounds leave.
+  void renew() {
+    if (complete_ && matrix_known_) {
+      const auto old = q_.members;
+      q_.clear();
+      constexpr double near = 0.5;
+      for (const auto j : old)
+        if (may_matter(j, varying_.size() <= 64 ? 0.0 : near)) q_.add_member(j);
+    }
+    known_curvatures_ = rows_.curvatures;
+    known_volume_ = rows_.volume;
+    matrix_known_ = true;
+    extend(0);
+  }
+
+  /// A Newton step: to the lowest point of the quadratic model, or as far on the way there as the objective falls.
+  /// False: nothing moved.
+  bool step(const CovarianceReport& report, double goal) {
+    const std::size_t size = q_.size();
+    q_.begin(w_, g_);
+    if (!moved_) follow_path();
+    solved_ = q_.minimise(goal);
+    if (all_) {
+      const bool moved = q_.before != q_.now;
+      for (std::size_t k = 0; k < size; ++k) w_[at(q_.members[k])] = q_.now[k];
+      if (moved) refresh_gradient();
+      moved_ = true;
+      return moved;
+    }
+    std::vector<std::int32_t> list;
+    std::vector<double> steps;
+    double change = rows_.tilt;
+    for (std::size_t k = 0; k < size; ++k) {
+      if (q_.now[k] == q_.before[k]) continue;
+      list.push_back(q_.members[k]);
+      steps.push_back(q_.now[k] - q_.before[k]);
+      if (task_.intercept) change -= q_.means[k] * steps.back();
+    }
+    if (list.empty() && rows_.tilt == 0) return false;
+    std::fill(rows_.way.begin(), rows_.way.end(), 0.0);
+    x_.add(list, steps, rows_.way.data());
+    moved_ = true;
+    const double share = take(report.rows.loss + report.features.penalty(), quadratic_ ? 0 : change);
+    if (!quadratic_) rows_.intercept += share * change;
+    for (std::size_t i = 0; i < rows_.way.size(); ++i) rows_.products[i] += share * rows_.way[i];
+    for (std::size_t k = 0; k < size; ++k) w_[at(q_.members[k])] = weight_at(k, share);
+    if (4 * size >= varying_.size()) return complete_gradient(), true;
+    complete_ = false;
+    update_gradient(q_.members);
+    return true;
+  }
+  double weight_at(std::size_t k, double share) const {
+    if (share == 1) return q_.now[k];
+    return task_.within_limits(q_.members[k], q_.before[k] + share * (q_.now[k] - q_.before[k]));
+  }
+  /// The share of the way that does not raise the objective; rows are evaluated there.
+  double take(double objective, double change) {
+    constexpr double rounding = 1e-14;
+    double share = 1;
+    for (int turn = 0;; ++turn, share /= 2) {
+      evaluate(share, change);
+      if (quadratic_ || turn >= 30) return share;
+      double penalties = 0;
+      for (std::size_t k = 0; k < q_.size(); ++k) {
+        const auto j = at(q_.members[k]);
+        penalties += ElasticNetPenalty<double>{q_.penalty1[j], q_.penalty2[j]}.value(weight_at(k, share));
+      }
+      if (rows_.loss + penalties <= objective + rounding * std::abs(objective)) return share;
+    }
+  }
+
+  /// Weights go on as they went from the alpha before to this one: those of squares are linear in alpha as long as the
+  /// same features have weights.
+  void follow_path() {
+    if (!(fall_ > 1) || !(fall_before_ > 1)) return;
+    // From alpha f2 f1 to alpha f1, and to alpha.
+    const double further = (fall_ - 1) / (fall_ * (fall_before_ - 1));
+    for (std::size_t k = 0; k < q_.size(); ++k) {
+      const double w = q_.now[k];
+      const double earlier = w_before_[at(q_.members[k])];
+      const double next = w + further * (w - earlier);
+      if (w * earlier > 0 && next * w > 0) q_.move_to(k, task_.within_limits(q_.members[k], next));
+    }
+  }
+
+  void find_products() {
+    std::vector<std::int32_t> list;
+    std::vector<double> weights;
+    for (const auto j : varying_)
+      if (w_[at(j)] != 0) {
+        list.push_back(j);
+        weights.push_back(w_[at(j)]);
+      }
+    std::fill(rows_.products.begin(), rows_.products.end(), 0.0);
+    x_.add(list, weights, rows_.products.data());
+    since_fresh_ = 0;
+  }
+
+  static constexpr double nearly_exact = 1e-6;  // of second derivatives
+
+  const ColumnProducts<T>& x_;
+  ModelTask<T> task_;
+  bool quadratic_;
+  bool all_ = false;  // products of all features are known: rows are not visited
+  const SharedProducts* shared_;
+  covariance::RowValues rows_;
+  covariance::MemberModel<T> q_;
+  int since_fresh_ = 0;  // products that were updated, not found anew
+
+  double alpha_ = 0;
+  double fall_ = 1;                            // the alpha before over this one
+  double fall_before_ = 1;                     // likewise of the alpha before
+  std::vector<double> w_at_alpha_, w_before_;  // weights of the last alpha and of the one before
+
+  // Over features:
+  std::vector<std::int32_t> varying_;
+  std::vector<double> w_, g_;
+  bool solved_ = true;     // the last quadratic model, as well as it was wanted
+  bool moved_ = false;     // since this alpha began
+  bool complete_ = false;  // g is known of all features
+  std::vector<double> found_;
+
+  // Squares where products of all features are known:
+  std::vector<double> pulls_;  // of the targets
+  double mean_target_ = 0, squares_ = 0, explained_ = 0;
+
+  std::vector<double> known_curvatures_;  // under which products were found
+  double known_volume_ = 0;
+  double off_ = 0;  // how far the present ones are from those, as a share
+  bool matrix_known_ = false;
+  std::vector<double> scratch_;
+};
+
+template <class T>
+class CpuCovarianceSolver final : public CovarianceSolver<T> {
+ public:
+  CpuCovarianceSolver(const Dataset<T>& dataset, int threads) : x_(dataset, threads), threads_(threads) {}
+
+  bool serves(Loss loss, bool ridge) const override {
+    constexpr std::int64_t most_members = 8192;  // products of so many take 0.5 GB
+    constexpr std::int64_t most_features = 16384;
+    constexpr std::int64_t most_ridge_features = 1024;
+    if (loss != Loss::squared && loss != Loss::logistic && loss != Loss::poisson) return false;
+    if (x_.features() > (ridge ? most_ridge_features : most_features)) return false;
+    // A lasso has no more weights than rows.
+    return std::min(x_.features(), x_.rows()) <= most_members && x_.features() <= 4 * x_.rows();
+  }
+
+  void share(Loss loss, std::span<const ModelTask<T>> tasks) override {
+    // Products of all features are worth it where they cost less than looking at all rows for each of 100 models.
+    constexpr std::int64_t few_features = 1024;
+    if (loss != Loss::squared || tasks.empty() || x_.features() > few_features || x_.features() > 2 * x_.rows()) return;
+    shared_ = std::make_unique<SharedProducts>(covariance::share_products(x_, tasks, threads_));
+  }
+
+  std::unique_ptr<CovariancePath> path(Loss loss, const ModelTask<T>& task, double intercept) const override {
+    return std::make_unique<CpuCovariancePath<T>>(x_, loss, task, intercept, shared_.get());
+  }
+
+ private:
+  ColumnProducts<T> x_;
+  int threads_;
+  std::unique_ptr<SharedProducts> shared_;
+};
+
+}  // namespace
+
+template <class Set, class T>
+std::unique_ptr<CovarianceSolver<T>> make_covariance_solver_for(const Dataset<T>& dataset, int threads) {
+  return std::make_unique<CpuCovarianceSolver<T>>(dataset, threads);
+}
+template std::unique_ptr<CovarianceSolver<float>> make_covariance_solver_for<sets::Compiled>(const Dataset<float>&,
+                                                                                             int);
+template std::unique_ptr<CovarianceSolver<double>> make_covariance_solver_for<sets::Compiled>(const Dataset<double>&,
+                                                                                              int);
+
+}  // namespace sheaf::linear

@@ -1,0 +1,245 @@
+// The quadratic model of a net on its members, the features in work, by covariance updates.
+//
+//   Q(w) = -g'(w - w0) + (w - w0)'H(w - w0) / 2 + sum_j p1_j |w_j| + p2_j w_j^2 / 2,   rest = g - H(w - w0)
+//
+// A coordinate step sets w_k to the best weight for rest_k + H_kk w_k and takes H_k times the step off `rest`: as many
+// multiplications as there are members. Passes over the members that have a weight come between passes over all of
+// them; if they do not end, one linear system has the best weights with their signs.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "linear/net/covariance_columns.hpp"
+#include "linear/net/model/penalty.hpp"
+#include "linear/net/model/task.hpp"
+#include "linear/net/model/weight_system.hpp"
+
+namespace sheaf::linear::covariance {
+
+template <class T>
+class MemberModel {
+ public:
+  /// `task` stays where it is, and its penalties change.
+  MemberModel(const ModelTask<T>& task, std::size_t features) : task_(task) {
+    penalty1.assign(features, 0.0);
+    penalty2.assign(features, 0.0);
+    place.assign(features, -1);
+  }
+
+  std::size_t size() const { return members.size(); }
+  bool limited() const { return task_.limits != nullptr; }
+
+  void take_penalties(std::span<const std::int32_t> features) {
+    for (const auto j : features) {
+      const auto penalty = task_.penalty(j);
+      penalty1[at(j)] = penalty.p1;
+      penalty2[at(j)] = penalty.p2;
+    }
+  }
+  void add_member(std::int32_t j) {
+    place[at(j)] = static_cast<std::int32_t>(members.size());
+    members.push_back(j);
+  }
+  void clear() {
+    for (const auto j : members) place[at(j)] = -1;
+    members.clear();
+  }
+  /// Room for the products of all members; those of the first `kept` stay.
+  void reserve(std::size_t kept, std::size_t most) {
+    if (members.size() <= stride) return;
+    const std::size_t wider = std::min(2 * members.size(), most);
+    std::vector<double> larger(wider * wider, 0.0);
+    for (std::size_t a = 0; a < kept; ++a)
+      std::copy_n(matrix.begin() + static_cast<std::ptrdiff_t>(a * stride), kept,
+                  larger.begin() + static_cast<std::ptrdiff_t>(a * wider));
+    matrix = std::move(larger);
+    stride = wider;
+  }
+  /// Rows of the matrix from `first` on become the mean products of centred features. `sums` are those of the features
+  /// under the weights, whose sum is `volume`.
+  void center(std::size_t first, std::span<const double> centers, std::span<const double> sums, double volume) {
+    const std::size_t size = members.size();
+    for (std::size_t a = first; a < size; ++a) means[a] = task_.intercept ? sums[a] / volume : 0;
+    for (std::size_t a = first; a < size; ++a) {
+      double* products = matrix.data() + a * stride;
+      const double shift = task_.intercept ? (means[a] - centers[a]) * volume : 0;
+      for (std::size_t b = 0; b <= a; ++b) products[b] = (products[b] - shift * (means[b] - centers[b])) / task_.total;
+    }
+    // The upper triangle in squares, so that lines of a cache are written once.
+    constexpr std::size_t side = 16;
+    for (std::size_t from = first / side * side; from < size; from += side)
+      for (std::size_t to = 0; to <= from; to += side)
+        for (std::size_t b = to; b < std::min(to + side, size); ++b)
+          for (std::size_t a = std::max({from, first, b + 1}); a < std::min(from + side, size); ++a)
+            matrix[b * stride + a] = matrix[a * stride + b];
+  }
+  void rescale(double scale) {
+    const std::size_t size = members.size();
+    for (std::size_t a = 0; a < size; ++a)
+      for (std::size_t b = 0; b < size; ++b) matrix[a * stride + b] *= scale;
+  }
+  /// Begins at the weights and gradients of all features.
+  void begin(std::span<const double> w, std::span<const double> g) {
+    before.resize(size());
+    now.resize(size());
+    rest.resize(size());
+    for (std::size_t k = 0; k < size(); ++k) {
+      before[k] = now[k] = w[at(members[k])];
+      rest[k] = g[at(members[k])];
+    }
+  }
+  /// Makes the quadratic model smaller until what its gradient leaves of the duality gap is at most `goal`.
+  bool minimise(double goal) {
+    constexpr int most_cycles = 100;
+    for (int cycle = 0; cycle < most_cycles; ++cycle) {
+      visit();
+      if (left_over() <= goal) return true;
+      active_.clear();
+      for (std::size_t k = 0; k < members.size(); ++k)
+        if (now[k] != 0) active_.push_back(static_cast<std::int32_t>(k));
+      if (!visit_active(goal / 2) && active_.size() <= most_weights) solve_system();
+    }
+    return false;
+  }
+  void move_to(std::size_t k, double w) {
+    const double step = w - now[k];
+    if (step == 0) return;
+    now[k] = w;
+    const double* __restrict products = row(k);
+    double* __restrict left = rest.data();
+    for (std::size_t a = 0; a < members.size(); ++a) left[a] -= step * products[a];
+  }
+
+  std::vector<std::int32_t> members;
+  std::vector<std::int32_t> place;  ///< of features among the members; -1: none
+  std::vector<double> matrix;       ///< H, rows `stride` apart
+  std::size_t stride = 0;
+  std::vector<double> means;               ///< of the members, under the weights of the products
+  std::vector<double> before, now, rest;   ///< weights before a step and now; minus the slopes
+  std::vector<double> penalty1, penalty2;  ///< of all features
+  std::int32_t epochs = 0;                 ///< passes, also those of callers over rows
+
+ private:
+  static constexpr std::size_t most_weights = 1500;  // of a linear system
+
+  const double* row(std::size_t k) const { return matrix.data() + k * stride; }
+  ElasticNetPenalty<double> penalty_of(std::size_t k) const {
+    return {penalty1[at(members[k])], penalty2[at(members[k])]};
+  }
+  /// One pass over all members.
+  void visit() {
+    for (std::size_t k = 0; k < members.size(); ++k) {
+      const double curvature = row(k)[k];
+      if (!(curvature > 0)) continue;
+      const double best = penalty_of(k).best_weight(rest[k] + curvature * now[k], curvature);
+      move_to(k, task_.within_limits(members[k], best));
+    }
+    epochs += 1;
+  }
+  /// Passes over the active members by themselves, with their part of the matrix side by side, until these leave at
+  /// most `goal`. False: they do not get there in as many passes as a linear system costs.
+  bool visit_active(double goal) {
+    const std::size_t count = active_.size();
+    const auto passes = static_cast<int>(std::max<std::size_t>(3, count / 3));
+    part_.resize(count * count + 2 * count);
+    double* __restrict w = part_.data() + count * count;
+    double* __restrict left = w + count;
+    for (std::size_t a = 0; a < count; ++a) {
+      const auto k = at(active_[a]);
+      for (std::size_t b = 0; b < count; ++b) part_[a * count + b] = row(k)[at(active_[b])];
+      w[a] = now[k];
+      left[a] = rest[k];
+    }
+    bool done = false;
+    for (int pass = 0; pass < passes && !done; ++pass) {
+      double sum = 0;
+      for (std::size_t a = 0; a < count; ++a) {
+        const auto k = at(active_[a]);
+        const double* __restrict products = part_.data() + a * count;
+        const double curvature = products[a];
+        if (!(curvature > 0)) continue;
+        const double best = penalty_of(k).best_weight(left[a] + curvature * w[a], curvature);
+        const double step = task_.within_limits(members[k], best) - w[a];
+        if (step == 0) continue;
+        sum += std::abs(step * curvature * w[a]);
+        w[a] += step;
+        for (std::size_t b = 0; b < count; ++b) left[b] -= step * products[b];
+      }
+      epochs += 1;
+      done = sum <= goal;
+    }
+    for (std::size_t a = 0; a < count; ++a) move_to(at(active_[a]), w[a]);
+    return done;
+  }
+  /// What a member adds to the gap to first order: a weight times what pulls it.
+  double left_of(std::size_t k) const {
+    const double w = now[k];
+    const double pull = rest[k] - penalty_of(k).slope(w);
+    if (limited()) {
+      const auto limits = task_.limits_of(members[k]);
+      if ((w >= double(limits.high) && pull > 0) || (w <= double(limits.low) && pull < 0)) return 0;
+    }
+    return std::abs(pull * w);
+  }
+  double left_over() const {
+    double sum = 0;
+    double ratio = 1;
+    double lasso = 0;
+    for (std::size_t k = 0; k < members.size(); ++k) {
+      const auto penalty = penalty_of(k);
+      lasso += penalty.p1 * std::abs(now[k]);
+      if (now[k] != 0)
+        sum += left_of(k);
+      else if (penalty.p1 > 0 && may_move(k))
+        ratio = std::max(ratio, std::abs(rest[k]) / penalty.p1);
+    }
+    return sum + (ratio - 1) * lasso;
+  }
+  bool may_move(std::size_t k) const { return !limited() || task_.limits_of(members[k]).side(rest[k]) > 0; }
+
+  /// The best weights of the active members with their signs, all at once.
+  void solve_system() {
+    constexpr double singular = 1e-13;
+    // Where features depend on each other the model is linear in some direction: with a little more curvature the step
+    // there is long, and ends where a weight is 0.
+    constexpr double ridge = 1e-9;
+    const auto count = static_cast<std::int32_t>(active_.size());
+    if (count == 0) return;
+    const auto numbers = at(WeightSystem<OneThread>::numbers(count));
+    if (memory_.size() < numbers) memory_.resize(numbers);
+    const WeightSystem<OneThread> system({}, memory_.data(), count);
+    for (std::int32_t a = 0; a < count; ++a) {
+      const auto k = at(active_[at(a)]);
+      const auto penalty = penalty_of(k);
+      for (std::int32_t b = 0; b < count; ++b) system.entry(a, b) = row(k)[at(active_[at(b)])];
+      system.entry(a, a) += ridge * system.entry(a, a) + penalty.p2;
+      double low = -HUGE_VAL;
+      double high = HUGE_VAL;
+      if (limited()) {
+        const auto limits = task_.limits_of(members[k]);
+        low = limits.low;
+        high = limits.high;
+      }
+      const double w = now[k];
+      const bool free = penalty.p1 <= 0;
+      system.set_weight(a, w, rest[k] - penalty.slope(w), free || w < 0 ? low : 0, free || w > 0 ? high : 0);
+    }
+    system.solve(singular);
+    for (std::int32_t a = 0; a < count; ++a) {
+      const auto k = at(active_[at(a)]);
+      move_to(k, task_.within_limits(members[k], system.weights[a]));
+    }
+    epochs += 1;
+  }
+
+  const ModelTask<T>& task_;
+  std::vector<std::int32_t> active_;  // members that have a weight
+  std::vector<double> part_;          // of the matrix: theirs
+  std::vector<double> memory_;
+};
+
+}  // namespace sheaf::linear::covariance

@@ -1,0 +1,295 @@
+// Paths of few features: what neighbouring penalties have in common, how training ends, where paths begin and end.
+#include <cmath>
+#include <random>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include <sheaf/elastic_net.hpp>
+#include <sheaf/net_path.hpp>
+
+#include "devices.hpp"
+#include "linear_tables.hpp"
+
+namespace sheaf {
+namespace covariance_path_test {
+
+using test::on;
+
+struct Drawn {
+  Dataset<double> data;
+  NetSheaf sheaf;
+};
+
+/// Normal features with the mean 1; the target is the loss's own, of the first ten.
+Drawn draw(std::int64_t rows, std::int64_t features, Loss loss, double noise) {
+  std::mt19937_64 bits(5);
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+  Drawn drawn;
+  DenseMatrix<double> x{rows, features, Array<double>(rows * features)};
+  for (auto& value : x.values) value = 1 + normal(bits);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    double z = 0;
+    for (std::int64_t j = 0; j < std::min<std::int64_t>(10, features); ++j)
+      z += (x.values[i * features + j] - 1) * (j % 2 == 0 ? 0.5 : -0.4);
+    const double y = loss == Loss::squared    ? z + noise * normal(bits)
+                     : loss == Loss::logistic ? (uniform(bits) < 1 / (1 + std::exp(-z)) ? 1.0 : -1.0)
+                                              : static_cast<double>(std::poisson_distribution<int>(std::exp(z))(bits));
+    drawn.sheaf.targets.push_back(y);
+  }
+  drawn.data.x = std::move(x);
+  drawn.sheaf.examples = rows;
+  return drawn;
+}
+
+/// Groups of features of which each row has one: as many linear dependences as there are groups.
+Drawn draw_groups(std::int64_t rows, std::int32_t groups, std::int32_t levels) {
+  std::mt19937_64 bits(9);
+  Drawn drawn;
+  std::vector<std::int64_t> offsets{0};
+  std::vector<std::int32_t> indices;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    double z = 0;
+    for (std::int32_t g = 0; g < groups; ++g) {
+      const auto level = static_cast<std::int32_t>(bits() % static_cast<std::uint64_t>(levels));
+      indices.push_back(g * levels + level);
+      z += level % 4 == g % 4 ? 2.0 : -0.5;
+    }
+    offsets.push_back(static_cast<std::int64_t>(indices.size()));
+    drawn.sheaf.targets.push_back(z > 0 ? 1 : -1);
+  }
+  const std::vector<double> values(indices.size(), 1.0);
+  drawn.data.x = SparseMatrix<double>{rows, std::int64_t{groups} * levels, Array<std::int64_t>::copy_of(offsets),
+                                      Array<std::int32_t>::copy_of(indices), Array<double>::copy_of(values)};
+  drawn.sheaf.examples = rows;
+  return drawn;
+}
+
+std::vector<double> predictions(const Drawn& drawn, const NetModel& model) {
+  const auto& x = std::get<DenseMatrix<double>>(drawn.data.x);
+  std::vector<double> z;
+  for (std::int64_t i = 0; i < x.rows; ++i) {
+    z.push_back(model.intercept);
+    for (std::size_t k = 0; k < model.features.size(); ++k)
+      z.back() += model.weights[k] * x.values[i * x.columns + model.features[k]];
+  }
+  return z;
+}
+
+/// R2 is 0.9999 at the end: at a share of the deviance without features, half of the path would be copies.
+TEST(CovariancePath, NeighboursDifferWhereNearlyAllIsExplained) {
+  auto drawn = draw(300, 20, Loss::squared, 0.01);
+  const auto context = Context();
+  NetParams params;
+  drawn.sheaf.paths = {{0, 0, 1.0, {}}};
+  const double largest = largest_alphas(context, drawn.data, drawn.sheaf, params)[0];
+  for (const int count : {100, 1000}) {
+    drawn.sheaf.paths[0].alphas = alpha_path(largest, 1e-3, count);
+    const auto found = elastic_nets(context, drawn.data, drawn.sheaf, params);
+    auto precise = params;
+    precise.tolerance = 1e-10;
+    const auto exact = elastic_nets(context, drawn.data, drawn.sheaf, precise);
+    ASSERT_EQ(found.size(), exact.size());
+    for (std::size_t a = 1; a < found.size(); ++a) {
+      EXPECT_NE(found[a].weights, found[a - 1].weights) << a;
+      EXPECT_TRUE(found[a].fit.converged) << a;
+      // A gap bounds half the mean square of what predictions are off.
+      const auto z = predictions(drawn, found[a]);
+      const auto best = predictions(drawn, exact[a]);
+      double off = 0, left = 0;
+      for (std::size_t i = 0; i < z.size(); ++i) {
+        off += std::pow(z[i] - best[i], 2);
+        left += std::pow(drawn.sheaf.targets[i] - best[i], 2);
+      }
+      EXPECT_LE(off, 2.5 * params.tolerance * left) << a;
+    }
+  }
+}
+
+/// Rows of one-hot groups: few features, and as many as working sets serve.
+TEST(CovariancePath, EndsAtEveryToleranceThoughFeaturesDepend) {
+  for (const bool few : {true, false}) {
+    auto drawn = few ? draw_groups(600, 12, 4) : draw_groups(120, 12, 45);
+    const auto context = Context();
+    NetParams params;
+    params.loss = Loss::logistic;
+    params.max_epochs = 100000;
+    drawn.sheaf.paths = {{0, 0, 1.0, {}}};
+    const auto alphas = alpha_path(largest_alphas(context, drawn.data, drawn.sheaf, params)[0], few ? 1e-3 : 1e-2, 100);
+    for (const bool standardise : {false, true})
+      for (const double tolerance : {1e-6, 1e-8, 1e-9, 1e-10}) {
+        params.tolerance = tolerance;
+        params.standardise = standardise;
+        drawn.sheaf.paths[0].alphas = alphas;
+        for (const auto& model : elastic_nets(context, drawn.data, drawn.sheaf, params)) {
+          EXPECT_TRUE(model.fit.converged) << model.alpha << ": " << model.fit.gap << " > " << model.fit.tolerance;
+          EXPECT_LE(model.fit.gap, model.fit.tolerance);
+          EXPECT_LT(model.fit.epochs, 3000) << model.alpha;
+        }
+      }
+  }
+}
+
+/// Few rows have the feature: all second derivatives together say little of its own, which goes to 0.
+TEST(CovariancePath, RareFeaturesHaveTheirOwnSecondDerivatives) {
+  constexpr std::int64_t rows = 300;
+  Drawn drawn;
+  DenseMatrix<double> x{rows, 2, Array<double>(rows * 2)};
+  for (std::int64_t i = 0; i < rows; ++i) {
+    x.values[i * 2] = i < 6 ? 1 : 0;
+    x.values[i * 2 + 1] = static_cast<double>(i % 7) / 7;
+    drawn.sheaf.targets.push_back(i < 6 ? 0.0 : static_cast<double>(i % 4));  // no counts where the feature is
+  }
+  drawn.data.x = std::move(x);
+  drawn.sheaf.examples = rows;
+  NetParams params;
+  params.loss = Loss::poisson;
+  params.tolerance = 1e-12;
+  params.max_epochs = 100000;
+  drawn.sheaf.paths = {{0, 0, 1.0, {0.0}}};
+  const auto model = elastic_nets(Context(), drawn.data, drawn.sheaf, params)[0];
+  EXPECT_TRUE(model.fit.converged) << model.fit.gap << " > " << model.fit.tolerance;
+  EXPECT_LT(model.weights.at(0), -10);  // the rate there goes to 0
+}
+
+/// What no floating-point number reaches is reported, and soon.
+TEST(CovariancePath, SaysWhatItCannotReach) {
+  auto drawn = draw(200, 12, Loss::logistic, 0);
+  const auto context = Context();
+  NetParams params;
+  params.loss = Loss::logistic;
+  params.tolerance = 1e-30;
+  params.max_epochs = 1000000;
+  drawn.sheaf.paths = {{0, 0, 0.9, {0.05, 0.02, 0.01}}};
+  for (const auto& model : elastic_nets(context, drawn.data, drawn.sheaf, params)) {
+    EXPECT_EQ(model.fit.converged, model.fit.gap <= model.fit.tolerance);
+    EXPECT_LT(model.fit.gap, 1e-11);
+    EXPECT_LT(model.fit.epochs, 20000);
+  }
+}
+
+class NetPaths : public ::testing::TestWithParam<Device> {};
+
+/// The slope of every penalised feature at the least squares of the features without a penalty.
+TEST_P(NetPaths, PathsBeginBesideFeaturesWithoutPenalty) {
+  constexpr std::int64_t rows = 80;
+  auto drawn = draw(rows, 6, Loss::squared, 1);
+  auto& x = std::get<DenseMatrix<double>>(drawn.data.x);
+  for (std::int64_t i = 0; i < rows; ++i) {  // the first feature hides what the third explains
+    x.values[i * 6 + 2] = x.values[i * 6] + 0.3 * x.values[i * 6 + 2];
+    drawn.sheaf.targets[static_cast<std::size_t>(i)] = 3 * (x.values[i * 6] - x.values[i * 6 + 2]);
+  }
+  drawn.sheaf.penalty_factors = {0, 1, 1, 2, 1, 1};
+  drawn.sheaf.paths = {{0, 0, 1.0, {}}};
+  const auto context = on(GetParam());
+  double mean_x = 0, mean_y = 0, products = 0, squares = 0;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    mean_x += x.values[i * 6] / rows;
+    mean_y += drawn.sheaf.targets[static_cast<std::size_t>(i)] / rows;
+  }
+  for (std::int64_t i = 0; i < rows; ++i) {
+    products += (x.values[i * 6] - mean_x) * (drawn.sheaf.targets[static_cast<std::size_t>(i)] - mean_y);
+    squares += std::pow(x.values[i * 6] - mean_x, 2);
+  }
+  double expected = 0;
+  for (std::int64_t j = 1; j < 6; ++j) {
+    double slope = 0;
+    for (std::int64_t i = 0; i < rows; ++i)
+      slope += x.values[i * 6 + j] *
+               (drawn.sheaf.targets[static_cast<std::size_t>(i)] - mean_y -
+                products / squares * (x.values[i * 6] - mean_x)) /
+               rows;
+    expected = std::max(expected, std::abs(slope) / drawn.sheaf.penalty_factors[static_cast<std::size_t>(j)]);
+  }
+  NetParams params;
+  const double largest = largest_alphas(context, drawn.data, drawn.sheaf, params)[0];
+  EXPECT_NEAR(largest, expected, 1e-6 * expected);
+  params.tolerance = 1e-10;
+  drawn.sheaf.paths[0].alphas = {1.001 * largest, 0.98 * largest};
+  const auto models = elastic_nets(context, drawn.data, drawn.sheaf, params);
+  EXPECT_EQ(models[0].features, std::vector<std::int32_t>{0});
+  EXPECT_GT(models[1].features.size(), 1U);
+}
+
+TEST_P(NetPaths, EndsWhereItsRuleSays) {
+  auto drawn = draw(400, 12, Loss::poisson, 0);
+  const auto context = on(GetParam());
+  NetParams params;
+  params.loss = Loss::poisson;
+  params.tolerance = 1e-8;
+  drawn.sheaf.paths = {{0, 0, 1.0, {}}};
+  drawn.sheaf.paths[0].alphas = alpha_path(largest_alphas(context, drawn.data, drawn.sheaf, params)[0], 1e-4, 100);
+  const auto all = elastic_nets(context, drawn.data, drawn.sheaf, params);
+  const PathEnd end{.least_gain = 1e-4, .relative = true, .models = 4, .most_explained = 0.999};
+  const auto ended = elastic_net_path(context, drawn.data, drawn.sheaf, params, end);
+  ASSERT_EQ(ended.models.size(), ended.explained.size());
+  ASSERT_GT(ended.models.size(), 20U);
+  ASSERT_LT(ended.models.size(), 90U);
+  double mean = 0;
+  for (const double y : drawn.sheaf.targets) mean += y / 400;
+  for (std::size_t a = 0; a < ended.models.size(); ++a) {
+    double left = 0, null = 0;
+    const auto z = predictions(drawn, ended.models[a]);
+    for (std::size_t i = 0; i < z.size(); ++i) {
+      const double y = drawn.sheaf.targets[i];
+      const double least = y > 0 ? y - y * std::log(y) : 0;
+      left += std::exp(z[i]) - y * z[i] - least;
+      null += mean - y * std::log(mean) - least;
+    }
+    EXPECT_NEAR(ended.explained[a], 1 - left / null, 1e-8);
+    EXPECT_NEAR(ended.models[a].fit.objective, all[a].fit.objective, 1e-7);
+    const bool last = a + 1 == ended.models.size();
+    if (a >= 4) {
+      const double gain = ended.explained[a] - ended.explained[a - 4];
+      EXPECT_EQ(last, gain < 1e-4 * ended.explained[a]) << a;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, NetPaths, ::testing::ValuesIn(test::devices()),
+                         [](const auto& tested) { return std::string(tested.param.is_cuda() ? "cuda" : "cpu"); });
+
+/// Folds share products of features: each is as good as if it were trained on its rows alone.
+TEST(CovariancePath, FoldsAreThoseOfTheirRows) {
+  for (const auto loss : {Loss::squared, Loss::logistic, Loss::poisson}) {
+    auto drawn = draw(90, 8, loss, 1);
+    NetParams params;
+    params.loss = loss;
+    params.tolerance = 1e-11;
+    params.standardise = true;
+    constexpr std::int32_t folds = 3;
+    drawn.sheaf.weight_columns = folds;
+    drawn.sheaf.row_weights.assign(90 * folds, 1.0F);
+    for (std::size_t i = 0; i < 90; ++i) drawn.sheaf.row_weights[i * folds + i % folds] = 0;
+    for (std::int32_t f = 0; f < folds; ++f) drawn.sheaf.paths.push_back({f, 0, 0.8, {0.2, 0.1, 0.05}});
+    const auto together = elastic_nets(Context({.threads = 2}), drawn.data, drawn.sheaf, params);
+    const auto again = elastic_nets(Context({.threads = 1}), drawn.data, drawn.sheaf, params);
+    const auto& x = std::get<DenseMatrix<double>>(drawn.data.x);
+    for (std::int32_t f = 0; f < folds; ++f) {
+      Drawn part;
+      DenseMatrix<double> rows{60, 8, Array<double>(60 * 8)};
+      std::int64_t to = 0;
+      for (std::int64_t i = 0; i < 90; ++i) {
+        if (i % folds == f) continue;
+        for (std::int64_t j = 0; j < 8; ++j) rows.values[to * 8 + j] = x.values[i * 8 + j];
+        ++to;
+        part.sheaf.targets.push_back(drawn.sheaf.targets[static_cast<std::size_t>(i)]);
+      }
+      part.data.x = std::move(rows);
+      part.sheaf.examples = 60;
+      part.sheaf.paths = {{0, 0, 0.8, {0.2, 0.1, 0.05}}};
+      const auto alone = elastic_nets(Context(), part.data, part.sheaf, params);
+      for (std::size_t a = 0; a < 3; ++a) {
+        const auto& fold = together[static_cast<std::size_t>(f) * 3 + a];
+        EXPECT_EQ(fold.weights, again[static_cast<std::size_t>(f) * 3 + a].weights);
+        ASSERT_EQ(fold.features, alone[a].features);
+        for (std::size_t k = 0; k < fold.weights.size(); ++k) EXPECT_NEAR(fold.weights[k], alone[a].weights[k], 1e-5);
+        EXPECT_NEAR(fold.fit.objective, alone[a].fit.objective, 1e-9);
+      }
+    }
+  }
+}
+
+}  // namespace covariance_path_test
+}  // namespace sheaf
