@@ -2,6 +2,7 @@
 #include <memory>
 
 #include <sheaf/model.hpp>
+#include <sheaf/profile.hpp>
 #include <sheaf/report.hpp>
 
 #include "command.hpp"
@@ -31,6 +32,7 @@ struct Fit {
       const auto dataset = read_table<T>(common, reader, input, reading);
       model.read_files(dataset);
       const auto options = model.options();
+      if (!common.quiet()) say_findings(data_findings(reader, dataset));
       if (const auto* svm = std::get_if<SvmOptions>(&options)) check_svm(dataset, *svm);
       const auto context = common.on_device(reader, training_work(dataset, options));
       const auto trained = fit(context, dataset, options, model.row_weights(), pipeline);
