@@ -171,13 +171,11 @@ TEST_F(RawTable, CommandLinesThatArePrintedSayWhatTheLabelsAre) {
   EXPECT_TRUE(holds(study.out, "--nominal sex --task classification --positive healthy --impute median")) << study.out;
 }
 
-TEST_F(RawTable, GroupsStayTogetherUnlessAskedOtherwiseWhichIsSaid) {
+TEST_F(RawTable, GroupsStayTogether) {
   write("trial.csv", trial());
   const auto together = shell("sheaf search trial.csv --group subject --cost 1 --output a");
   EXPECT_TRUE(holds(together.out, "20 groups")) << together.out;
   EXPECT_FALSE(holds(together.out, "not kept together"));
-  const auto apart = shell("sheaf search trial.csv --group subject --split stratified --cost 1 --output b");
-  EXPECT_TRUE(holds(apart.out, "not kept together")) << apart.out;
 }
 
 TEST_F(RawTable, AMissingFileLeavesNoFolderBehind) {
