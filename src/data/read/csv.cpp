@@ -180,9 +180,6 @@ void CsvReader<T>::find_decimal(const Sample& rows, char decimal) {
     if (decimal == 0 && evidence_.comma && !evidence_.point) decimal = ',';
   }
   decimal_ = decimal == 0 ? '.' : decimal;
-  if (decimal_ == layout_.delimiter)
-    fail_usage("{}: --decimal {} can't be the sign between columns too; name that one (--delimiter)", reading_.name,
-               decimal_);
   if (decimal_ == ',' && reading_.options.decimal == 0)
     notes_.push_back(fmt::format("{}: the numbers have decimal commas (--decimal . says otherwise)", reading_.name));
 }
@@ -572,7 +569,10 @@ void CsvReader<T>::set_text(TextColumn& column, const CsvField& field, std::int6
   if (status == NumberStatus::not_finite || status == NumberStatus::overflow)
     fail_at(reading_, field.at, fmt::format("the {} {} is not a finite number", what, shown(field.text)));
   number = number_in(field.text);
-  column.set(row, field.escaped ? column.keep(checked_name(reading_, field.plain(), field.at)) : field.text, number);
+  if (decimal_ == ',' && field.text.find_first_of(".,") != std::string_view::npos && !std::isnan(number))
+    column.set(row, column.keep(fmt::format("{}", number)), number);
+  else
+    column.set(row, field.escaped ? column.keep(checked_name(reading_, field.plain(), field.at)) : field.text, number);
 }
 
 template <class T>
