@@ -78,10 +78,10 @@ class CsvReader {
     TextColumn cells;
   };
 
-  using Sample = std::vector<std::vector<CsvField>>;  // the first rows
-  Sample sample() const;
+  template <class Take>
+  void sample(const Take& take) const;
   void find_kinds(char decimal);
-  void find_decimal(const Sample& rows, char decimal);
+  void find_decimal(char decimal);
   bool guesses_decimal() const;
   bool needs_comma() const;
   bool is_gap(const CsvField& field) const;
@@ -151,17 +151,20 @@ std::vector<std::string> CsvReader<T>::known_levels(std::size_t column) const {
                                            : std::vector<std::string>();
 }
 
+/// Calls take(column, field) for the fields of the first rows until it returns false.
 template <class T>
-typename CsvReader<T>::Sample CsvReader<T>::sample() const {
-  constexpr std::size_t sampled = 100;
-  Sample rows;
+template <class Take>
+void CsvReader<T>::sample(const Take& take) const {
+  constexpr int sampled = 100;
   const char* at = layout_.body;
   try {
-    while (rows.size() < sampled && (at = skip_empty_lines(at, reading_.limit())) < reading_.limit())
-      rows.push_back(next_record(reading_, layout_.delimiter, at, reading_.limit()));
+    for (int row = 0; row < sampled && (at = skip_empty_lines(at, reading_.limit())) < reading_.limit(); ++row) {
+      const auto fields = next_record(reading_, layout_.delimiter, at, reading_.limit());
+      for (std::size_t j = 0; j < std::min(fields.size(), is_feature_.size()); ++j)
+        if (!take(j, fields[j])) return;
+    }
   } catch (const ParseError&) {  // the first pass reports it, unless there is a defect before it
   }
-  return rows;
 }
 
 template <class T>
@@ -171,12 +174,13 @@ bool CsvReader<T>::guesses_decimal() const {
 
 /// A comma if one of the first rows needs it and none needs a point.
 template <class T>
-void CsvReader<T>::find_decimal(const Sample& rows, char decimal) {
+void CsvReader<T>::find_decimal(char decimal) {
   if (reading_.options.decimal != 0) decimal = reading_.options.decimal;
   if (guesses_decimal()) {
-    for (const auto& row : rows)
-      for (std::size_t j = 0; j < std::min(row.size(), is_feature_.size()); ++j)
-        if (!layout_.roles.ignored[j]) evidence_.add(row[j].text);
+    sample([&](std::size_t j, const CsvField& field) {
+      if (!layout_.roles.ignored[j]) evidence_.add(field.text);
+      return !evidence_.point;
+    });
     if (decimal == 0 && evidence_.comma && !evidence_.point) decimal = ',';
   }
   decimal_ = decimal == 0 ? '.' : decimal;
@@ -191,8 +195,7 @@ void CsvReader<T>::find_kinds(char decimal) {
   found_text_.assign(is_feature_.size(), 0);
   left_out_.assign(roles.features.size(), false);
   notes_ = roles.notes;
-  const auto rows = sample();
-  find_decimal(rows, decimal);
+  find_decimal(decimal);
   const bool plain = decimal_ == '.' && codes_.empty();
   for (std::size_t j = 0; j < is_feature_.size(); ++j)
     if (is_feature_[j] != 0) is_feature_[j] = roles.nominal[j] ? texts : plain ? numbers : written;
@@ -202,9 +205,10 @@ void CsvReader<T>::find_kinds(char decimal) {
     const auto number = parse_written_number<T>(field.text, decimal_);
     return !is_gap(field) && (number.status == NumberStatus::none || number.spelling.percent || number.spelling.limit);
   };
-  for (const auto& row : rows)
-    for (std::size_t j = 0; j < std::min(row.size(), is_feature_.size()); ++j)
-      if (is_feature_[j] != 0 && text_stands(row[j])) is_feature_[j] = texts;
+  sample([&](std::size_t j, const CsvField& field) {
+    if (is_feature_[j] != 0 && text_stands(field)) is_feature_[j] = texts;
+    return true;
+  });
 }
 
 /// Nothing stands there, or what stands for nothing.
