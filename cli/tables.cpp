@@ -35,6 +35,10 @@ std::string flag(std::string_view name, const std::string& value) {
 
 std::string column_flags(const ReadOptions& options) {
   std::string text;
+  if (options.decimal != 0) text += flag("decimal", {options.decimal});
+  if (!options.missing_codes.empty())
+    text += flag("missing-codes", fmt::format("{}", fmt::join(options.missing_codes, ",")));
+  if (options.transpose) text += " --transpose";
   if (!options.label.empty()) text += flag("label", options.label);
   if (!options.event.empty()) text += flag("event", options.event);
   if (!options.group.empty()) text += flag("group", options.group);
@@ -59,6 +63,14 @@ std::string pipeline_flags(const PipelineOptions& options) {
 
 void say_notes(const std::vector<std::string>& notes) {
   for (const auto& note : notes) say("sheaf: note: " + note);
+}
+
+void say_findings(const std::vector<Finding>& findings) {
+  for (const auto& finding : findings)
+    if (finding.level == Finding::Level::warning)
+      warn({finding.message});
+    else
+      say_notes({finding.message});
 }
 
 bool is_read_once(const std::string& path) {

@@ -7,6 +7,7 @@
 
 #include <sheaf/io.hpp>
 #include <sheaf/pipeline.hpp>
+#include <sheaf/profile.hpp>
 
 #include "arguments.hpp"
 #include "common.hpp"
@@ -28,6 +29,7 @@ std::string pipeline_flags(const PipelineOptions& options);
 
 /// On standard error.
 void say_notes(const std::vector<std::string>& notes);
+void say_findings(const std::vector<Finding>& findings);
 
 /// Whether `path` can be read only once: standard input, a pipe, a device.
 bool is_read_once(const std::string& path);

@@ -43,10 +43,12 @@ class ProgramTest : public testing::Test {
             text(folder_ / "err")};
   }
 
-  /// Whether the program ended with `code` and one line that begins "sheaf: error: " and holds all of `parts`.
+  /// Whether the program ended with `code` and, behind notes about the data, one line that begins "sheaf: error: " and
+  /// holds all of `parts`.
   static testing::AssertionResult complains(const Outcome& outcome, int code, const std::vector<std::string>& parts) {
     auto error = outcome.err;
-    if (error.starts_with("device: ")) error.erase(0, error.find('\n') + 1);  // the work had begun
+    while (error.starts_with("sheaf: note: ")) error.erase(0, error.find('\n') + 1);  // about the data, read before
+    if (error.starts_with("device: ")) error.erase(0, error.find('\n') + 1);          // the work had begun
     const auto lines = std::count(error.begin(), error.end(), '\n');
     bool good = outcome.code == code && lines == 1 && error.starts_with("sheaf: error: ") && outcome.out.empty();
     for (const auto& part : parts) good = good && error.find(part) != std::string::npos;

@@ -3,6 +3,7 @@
 #include <sheaf/pipeline.hpp>
 
 #include "command.hpp"
+#include "data/write/made_from.hpp"
 #include "tables.hpp"
 
 namespace sheaf::cli {
@@ -20,6 +21,8 @@ struct Convert {
   void run() {
     check_output(common, output);
     const auto context = common.context();
+    const auto made = find_made_from(input);
+    reading.keep_left_out = !writes_libsvm();
     common.with_precision([&]<class T>(std::type_identity<T>) {
       auto dataset = read_table<T>(common, context, input, reading);
       if (writes_libsvm()) {
@@ -27,6 +30,7 @@ struct Convert {
         number_classes(dataset.target);
       }
       write_table(common, context, dataset, output, writing);
+      if (made) keep_made_from(*made, output);
     });
   }
 
@@ -36,8 +40,11 @@ struct Convert {
 
   /// Files that may be written beside the dataset.
   std::vector<std::string> maps() const {
-    if (output == "-" || !writes_libsvm()) return {};
-    return {output + features_ending, output + labels_ending};
+    std::vector<std::string> paths;
+    if (output == "-") return paths;
+    if (writes_libsvm()) paths = {output + features_ending, output + labels_ending};
+    if (find_made_from(input)) paths.push_back(made_from_path(output));
+    return paths;
   }
 
   /// One feature of 0 and 1 for each level: LIBSVM knows numbers only, and codes of levels are none.

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include <sheaf/model.hpp>
+#include <sheaf/profile.hpp>
 #include <sheaf/report.hpp>
 
 #include "command.hpp"
@@ -34,6 +35,7 @@ struct Fit {
       const auto& options = model.options();
       const auto& family = options.family();
       if (format != ModelFile::sheaf) family.check_peer_format(options, dataset.target);
+      if (!common.quiet()) say_findings(data_findings(reader, dataset));
       if (!common.quiet()) warn(family.warnings_before(dataset, options));
       const auto context = common.on_device(reader, training_work(dataset, options));
       const Model trained = fit(context, dataset, options, model.row_weights(), pipeline);

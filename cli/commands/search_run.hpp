@@ -5,12 +5,15 @@
 
 #include <fmt/format.h>
 
+#include <sheaf/profile.hpp>
 #include <sheaf/report.hpp>
 #include <sheaf/search.hpp>
 
 #include "arguments.hpp"
 #include "command_line.hpp"
 #include "core/fail.hpp"
+#include "data/label_hint.hpp"
+#include "data/split/group_splits.hpp"
 #include "data/write/made_from.hpp"
 #include "family/family.hpp"
 #include "tables.hpp"
@@ -60,7 +63,9 @@ class SearchRun {
   template <class T>
   SearchResult search(const Context& reader, const Common& common, const Dataset<T>& dataset, SearchSpace space,
                       SearchOptions options, const std::string& input, const ReadOptions& reading) {
+    check_groups(options, reading);
     decide(dataset, space, options);
+    const auto findings = data_findings(reader, dataset);
     const auto made = find_made_from(input);
     if (made && !common.quiet()) warn({warning_of(*made, input)});
     const auto then = directory_ ? directory_->device() : std::nullopt;
@@ -69,21 +74,40 @@ class SearchRun {
     if (!common.quiet()) warn(space.options.family().warnings_before(dataset, space.options));
     const auto with_warning = [&](SearchResult result) {
       if (made) result.notes.insert(result.notes.begin(), warning_of(*made, input));
+      for (const auto& finding : findings)
+        (finding.level == Finding::Level::warning ? result.warnings : result.notes).push_back(finding.message);
       return result;
     };
-    if (!directory_) return with_warning(sheaf::search(context, dataset, space, options));
+    const auto find = [&](SearchLog* log) {
+      return hint_at_regression(dataset.target, [&] { return sheaf::search(context, dataset, space, options, log); });
+    };
+    if (!directory_) return with_warning(find(nullptr));
     const auto precision = sizeof(T) == sizeof(float) ? Precision::float32 : Precision::float64;
     directory_->begin({command_line(), input, reading, space, options, context.device(), precision, context.seed()});
     if (directory_->finished() > 0 && !common.quiet())
       say(fmt::format("{}: {} batches were finished before", folder_, directory_->finished()));
     const auto columns = std::ssize(dataset.target.class_names) + dataset.target.targets();
     directory_->check_room(dataset.features() * columns);
-    auto result = with_warning(sheaf::search(context, dataset, space, options, &directory_->log()));
+    auto result = with_warning(find(&directory_->log()));
     write_results(*directory_, result);
     return result;
   }
 
  private:
+  /// Groups that were named are kept together, or the split is refused.
+  static void check_groups(const SearchOptions& options, const ReadOptions& reading) {
+    const auto check = [&](const std::optional<SplitKind>& kind, std::string_view flag) {
+      if (reading.group.empty() || !kind || keeps_groups(*kind)) return;
+      fail_usage(
+          "--{} {} would put rows of one group on both sides of a split, and --group {} says that they belong "
+          "together; "
+          "take stratified-group, group or group-shuffle, or give --ignore {} in place of --group",
+          flag, to_string(*kind), reading.group, reading.group);
+    };
+    check(options.split, "split");
+    check(options.outer_split, "outer-split");
+  }
+
   std::string what_;
   std::string folder_;
   bool resume_ = false;

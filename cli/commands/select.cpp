@@ -10,6 +10,7 @@
 #include "commands/select_model.hpp"
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "data/keep_features.hpp"
 #include "data/write/made_from.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
@@ -90,8 +91,7 @@ struct Select {
       if (features.empty())
         fail("no feature was chosen by {} of the resamples, so there is no dataset to write; see --min-frequency",
              result.options.min_frequency);
-      write_reduced(context, take_features(dataset, features, context.threads()),
-                    fmt::format("--model {}", model.kind()));
+      write_reduced(context, dataset, features, fmt::format("--model {}", model.kind()));
     }
     if (common.quiet()) return;
     for (const auto& warning : result.warnings) say("sheaf: warning: " + warning);
@@ -105,13 +105,17 @@ struct Select {
 
   template <class T>
   void write(const Context& context, const Dataset<T>& dataset, const SelectionResult& result) const {
-    const auto reduced = outputs.apply.empty() ? Dataset<T>() : take_selected(context, dataset, result);
+    const auto features = result.indices();
+    if (!outputs.apply.empty() && features.empty())
+      fail("no feature was selected, so there is no dataset to write: {}",
+           result.notes.empty() ? "" : result.notes.back());
     if (!outputs.save_cuts.empty()) save_binning(result.cuts, outputs.save_cuts);
     if (common.json()) print_data(selection_json(result));
     write_result(outputs.csv, [&] { return selection_csv(result); });
     write_result(outputs.report, [&] { return selection_html(result); });
     if (!outputs.apply.empty())
-      write_reduced(context, reduced, fmt::format("--select {}:{}", result.options.criterion, result.selected.size()));
+      write_reduced(context, dataset, features,
+                    fmt::format("--select {}:{}", result.options.criterion, result.selected.size()));
     if (!prints() && !common.quiet())
       print(with_label(selection_text(result), dataset.target, !dataset.target.looks_like_classes()));
     if (prints() && !common.quiet())
@@ -130,13 +134,19 @@ struct Select {
       write_text_file(path, text());
   }
 
-  /// In the input's format, unless the output's name says another.
+  /// In the input's format, unless the output's name says another. Features stay what they were: LIBSVM keeps their
+  /// indices, and those without names are called by their positions.
   template <class T>
-  void write_reduced(const Context& context, const Dataset<T>& reduced, const std::string& instead) const {
+  void write_reduced(const Context& context, const Dataset<T>& dataset, const std::vector<std::int64_t>& features,
+                     const std::string& instead) const {
     auto how = writing;
     how.missing = request.binning.missing == MissingState::own;
-    if (how.format == "auto" && format_by_name(outputs.apply).empty()) how.format = reduced.format;
-    write_dataset(context, reduced, outputs.apply, how);
+    if (how.format == "auto")
+      how.format = format_by_name(outputs.apply).empty() ? dataset.format : format_by_name(outputs.apply);
+    write_dataset(context,
+                  how.format == "libsvm" ? keep_features(dataset, features)
+                                         : take_named_features(dataset, features, context.threads()),
+                  outputs.apply, how);
     keep_made_from({"select", input, instead}, outputs.apply);
   }
 

@@ -49,6 +49,11 @@ struct ReadOptions {
   Header header =
       Header::automatic;  ///< automatic: names are text above numbers, or one says label, class, target or y
   char delimiter = 0;     ///< 0: found out from the first line among , ; tab |
+  /// The decimal sign of CSV, '.' or ','. 0: a comma if fields are apart by ; or tab and the numbers can't be read
+  /// otherwise, which `notes` says; else a point.
+  char decimal = 0;
+  std::vector<std::string> missing_codes = {};  ///< CSV: texts or numbers that stand for a missing value, such as -999
+  bool transpose = false;                       ///< CSV: rows are features and columns are samples
   /// A column's name, its position from 1, negative from the end, or "none"; empty: in CSV a column named label, class,
   /// target or y (any case), else the last. Several with commas between are numeric targets of one model, unless a
   /// column has such a name itself.
@@ -62,6 +67,7 @@ struct ReadOptions {
   std::vector<std::string> nominal = {};
 
   std::vector<std::string> keep = {};  ///< CSV: names or positions of columns to carry along as they are written
+  bool keep_left_out = false;          ///< CSV: carry the columns along that are no features, such as ids and dates
 
   LabelKind task = LabelKind::automatic;  ///< what the labels are; automatic: Target::looks_like_classes() decides
   std::string positive = {};              ///< the positive one of two classes; empty: positive_class() decides
@@ -93,9 +99,11 @@ std::vector<std::string_view> compressions();
 /// CSV: "" inside a quoted field is one quote; empty lines are skipped; a header of nothing but positions names
 ///   nothing. A column without any number is nominal, its levels in the order of Target::order_classes(); one that has
 ///   numbers too is a defect. Dates, texts that are nearly all different, and columns called id with whole numbers that
-///   are all different are left out, which `notes` says. ARFF: the class is the last attribute unless the options say
-///   otherwise; one of a numeric type is a numeric target and gives no classes. Nominal features hold the index of
-///   their level. String and date attributes must be ignored.
+///   are all different are left out; thousands separators and per cent signs are taken off numbers; a value beyond a
+///   limit (<0.5) is the limit; lines before the header, row names without a name and rows without a label are left
+///   out. `notes` says so. Rows without a label stay if options.known is given. ARFF: the class is the last attribute
+///   unless the options say otherwise; one of a numeric type is a numeric target and gives no classes. Nominal features
+///   hold the index of their level. String and date attributes must be ignored.
 template <class T>
 Dataset<T> read_dataset(const Context& context, const std::string& path, const ReadOptions& options = {});
 

@@ -23,13 +23,41 @@ double number_of(std::string_view name) {
   return parse_whole_number(name, value) == NumberStatus::ok ? value : std::numeric_limits<double>::quiet_NaN();
 }
 
-bool says_positive(std::string_view name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
-  static constexpr std::array<std::string_view, 8> known{"yes",    "true",  "case",     "sick",
-                                                         "tumour", "tumor", "positive", "1"};
-  return std::find(known.begin(), known.end(), lower) != known.end();
+bool is_letter_or_digit(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || (c & '\x80') != 0; }
+
+/// The words of a name in lower case: "Non-tumour tissue" has three.
+std::vector<std::string> words_of(std::string_view name) {
+  std::vector<std::string> words;
+  bool open = false;
+  for (const char c : name) {
+    if (is_letter_or_digit(c)) {
+      if (!open) words.emplace_back();
+      words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    open = is_letter_or_digit(c);
+  }
+  return words;
+}
+
+template <std::size_t size>
+bool has_one_of(const std::vector<std::string>& words, const std::array<std::string_view, size>& known) {
+  return std::find_first_of(words.begin(), words.end(), known.begin(), known.end()) != words.end();
+}
+
+/// 1: what one looks for, such as a disease; -1: what it is compared with, such as controls; 0: the name says neither.
+int what_it_says(std::string_view name) {
+  static constexpr std::array<std::string_view, 28> looked_for{
+      "yes",      "true",     "case",    "cases",    "sick",       "ill",       "tumour",
+      "tumor",    "tumours",  "tumors",  "cancer",   "disease",    "diseased",  "patient",
+      "ad",       "mutant",   "mutated", "mut",      "malignant",  "carcinoma", "adenocarcinoma",
+      "affected", "positive", "pos",     "infected", "metastasis", "relapse",   "1"};
+  static constexpr std::array<std::string_view, 21> compared_with{
+      "normal", "normals",  "control", "controls",   "ctrl",       "ctl",       "wildtype",
+      "wt",     "wild",     "healthy", "benign",     "no",         "not",       "non",
+      "false",  "negative", "neg",     "unaffected", "uninfected", "reference", "0"};
+  const auto words = words_of(name);
+  if (has_one_of(words, compared_with)) return -1;
+  return has_one_of(words, looked_for) ? 1 : 0;
 }
 
 /// 0, 1, 2 ... or 1, 2, 3 ... without a gap: codes rather than measurements.
@@ -67,8 +95,9 @@ std::int32_t positive_class(std::span<const std::string> class_names) {
   if (class_names.size() != 2) return -1;
   const bool numbers = !std::isnan(number_of(class_names[0])) && !std::isnan(number_of(class_names[1]));
   if (numbers) return sorted_places(class_names).back() == 0 ? 0 : 1;
-  const bool first_says = says_positive(class_names[0]);
-  if (first_says != says_positive(class_names[1])) return first_says ? 0 : 1;
+  const int first = what_it_says(class_names[0]);
+  const int second = what_it_says(class_names[1]);
+  if (first != second) return first > second ? 0 : 1;
   return sorted_places(class_names).back() == 0 ? 0 : 1;
 }
 

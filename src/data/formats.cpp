@@ -9,6 +9,7 @@
 #include "data/budget.hpp"
 #include "data/compress/compression.hpp"
 #include "data/formats.hpp"
+#include "data/read/other_files.hpp"
 #include "data/read/reading.hpp"
 #include "data/read/text_source.hpp"
 
@@ -111,9 +112,24 @@ std::string_view without_mark(std::string_view text) {
   return text.starts_with(mark) ? text.substr(mark.size()) : text;
 }
 
+/// Whether lines end with a carriage return alone.
+bool has_bare_returns(std::string_view text) {
+  constexpr std::size_t looked_at = 1 << 16;
+  const auto first = text.substr(0, looked_at);
+  return first.find('\r') != std::string_view::npos && first.find('\n') == std::string_view::npos &&
+         text.find('\n') == std::string_view::npos;
+}
+
 template <class T>
 Dataset<T> read_with(const Reading& reading, const Format& format) {
   if (reading.text.empty()) fail("{}: is empty", reading.name);
+  refuse_other_files(reading);
+  if (has_bare_returns(reading.text)) {
+    check_memory(reading, static_cast<double>(reading.text.size()), "a text whose lines end with a carriage return");
+    std::string lines(reading.text);
+    std::replace(lines.begin(), lines.end(), '\r', '\n');
+    return read_with<T>({reading.context, lines, reading.name, reading.options, reading.chunk_bytes}, format);
+  }
   check_is_text(reading);
   const Stage stage(reading.context.progress(), fmt::format("reading {}", reading.name),
                     static_cast<std::int64_t>(reading.text.size()));

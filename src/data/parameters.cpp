@@ -92,6 +92,13 @@ const std::vector<Parameter<ReadOptions>>& parameters() {
                             {{"auto", Header::automatic}, {"yes", Header::yes}, {"no", Header::no}},
                             "CSV: whether the first line holds names"),
       delimiter_row(&O::delimiter, "found in the first line"),
+      choice_row<O, char>(
+          "decimal", &O::decimal, {{"auto", '\0'}, {".", '.'}, {",", ','}},
+          "CSV: decimal sign of numbers; auto: a comma if columns are apart by ; or tab and the numbers "
+          "can't be read otherwise"),
+      list_row("missing-codes", "VALUES", &O::missing_codes,
+               "CSV: values that stand for a missing one, such as -999, separated by commas"),
+      yes_no_row("transpose", &O::transpose, "CSV: rows are features and columns are samples"),
       text_row("label", "COLUMN", &O::label,
                "column to predict: a name, a position from 1 (-1: the last), or none; several with commas between are "
                "numeric targets of one elastic net",
@@ -111,7 +118,8 @@ const std::vector<Parameter<ReadOptions>>& parameters() {
           "what the labels are; auto: words and few whole numbers are classes"),
       text_row("positive", "CLASS", &O::positive,
                "of two classes the one that precision, recall, F1, AUC and weights speak of",
-               "the larger number; yes, true, case, sick, tumour or positive; else the last by alphabet"),
+               "the larger number; yes, true, case, cancer, mutant and their like, and what is not normal, control or "
+               "wildtype; else the last by alphabet"),
       choice_row<O, Missing>("missing", &O::missing,
                              {{"error", Missing::error},
                               {"mean", Missing::mean},

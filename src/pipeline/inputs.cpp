@@ -48,29 +48,48 @@ std::vector<bool> needed_inputs(const Pipeline& pipeline) {
   return needed;
 }
 
+bool are_positions(const std::vector<std::string>& names) {
+  return std::all_of(names.begin(), names.end(), [](const std::string& name) {
+    return !name.empty() && name.front() != '0' && name.find_first_not_of("0123456789") == std::string::npos;
+  });
+}
+
+/// Features without names are named by their positions, and so may be those of a part of them: then names count.
+template <class T>
+bool match_names(const Pipeline& pipeline, const Dataset<T>& dataset) {
+  const bool ours = !pipeline.feature_names.empty();
+  const bool theirs = !dataset.feature_names.empty();
+  if (ours == theirs) return ours;
+  if (pipeline.features == dataset.features()) return false;
+  return are_positions(ours ? pipeline.feature_names : dataset.feature_names);
+}
+
 /// For each feature of the pipeline its place in the dataset.
 template <class T>
 std::vector<std::int64_t> find_places(const Pipeline& pipeline, const Dataset<T>& dataset,
                                       std::vector<std::string>& warnings) {
   std::vector<std::int64_t> places(static_cast<std::size_t>(pipeline.features), absent);
-  if (pipeline.feature_names.empty() || dataset.feature_names.empty()) {
+  if (!match_names(pipeline, dataset)) {
     for (std::int64_t j = 0; j < std::min(pipeline.features, dataset.features()); ++j)
       places[static_cast<std::size_t>(j)] = j;
     return places;
   }
-  std::map<std::string_view, std::int64_t> by_name;
-  for (std::int64_t j = 0; j < dataset.features(); ++j)
-    by_name.try_emplace(dataset.feature_names[static_cast<std::size_t>(j)], j);
+  std::map<std::string, std::int64_t, std::less<>> by_name;
+  for (std::int64_t j = 0; j < dataset.features(); ++j) by_name.try_emplace(dataset.feature_name(j), j);
+  const auto name_of = [&](std::size_t j) {
+    return pipeline.feature_names.empty() ? std::to_string(j + 1) : pipeline.feature_names[j];
+  };
   const auto needed = needed_inputs(pipeline);
   std::vector<std::string> missing;
   std::size_t known = 0;
   for (std::size_t j = 0; j < places.size(); ++j) {
-    const auto found = by_name.find(pipeline.feature_names[j]);
+    const auto name = name_of(j);
+    const auto found = by_name.find(name);
     if (found != by_name.end()) {
       places[j] = found->second;
       ++known;
-    } else if (needed[j] && !pipeline.feature_names[j].empty()) {
-      missing.push_back(pipeline.feature_names[j]);
+    } else if (needed[j] && !name.empty()) {
+      missing.push_back(name);
     }
   }
   if (!missing.empty())

@@ -112,16 +112,20 @@ TEST(TextFeatures, NumbersAndTextsInOneColumnAreAnErrorWithItsPlace) {
   EXPECT_TRUE(holds(error_of("weight,y\nfive,0\n2,1\n"), "t.csv:2:1: ")) << "in the first rows, too";
 }
 
-TEST(TextFeatures, NumbersCalledIdAreLeftOutWhereAllAreDifferent) {
+TEST(TextFeatures, NumbersCalledIdAreLeftOutWhereAllAreDifferentOrSayWhoseRowsTheyAre) {
   std::string ids = "patient_id,x,y\n";
   std::string repeats = ids;
+  std::string codes = "site_id,x,y\n";
   for (int i = 0; i < 12; ++i) {
     ids += std::to_string(1000 + i) + "," + std::to_string(i % 3) + "," + std::to_string(i % 2) + "\n";
-    repeats += std::to_string(i % 4) + "," + std::to_string(i % 3) + "," + std::to_string(i % 2) + "\n";
+    const auto again = std::to_string(i % 4) + "," + std::to_string(i % 3) + "," + std::to_string(i % 2) + "\n";
+    repeats += again;
+    codes += again;
   }
   EXPECT_EQ(parse(ids).feature_names, Names{"x"});
   EXPECT_EQ(parse(ids).notes.size(), 1U);
-  EXPECT_EQ(parse(repeats).features(), 2);
+  EXPECT_EQ(parse(repeats).feature_names, Names{"x"}) << "they say whose rows they are";
+  EXPECT_EQ(parse(codes).features(), 2);
 }
 
 TEST(TextFeatures, AColumnOfSubjectsIsOfferedAsGroups) {

@@ -90,7 +90,7 @@ TEST_F(LinearCli, RegressionIsScoredByItsError) {
 
 TEST_F(LinearCli, NonConvergenceIsAWarningNotAnError) {
   write("t.csv", animals);
-  const auto outcome = shell("sheaf fit t.csv --output m --max-iterations 1 --tolerance 1e-9 --cost 3");
+  const auto outcome = shell("sheaf fit t.csv --label kind --output m --max-iterations 1 --tolerance 1e-9 --cost 3");
   EXPECT_EQ(outcome.code, 0);
   EXPECT_TRUE(outcome.err.starts_with("sheaf: warning: class dog at C = 3 did not converge")) << outcome.err;
   EXPECT_TRUE(holds(outcome.out, {"not converged"}));

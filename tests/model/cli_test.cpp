@@ -87,8 +87,9 @@ TEST_F(Cli, BadFilesAreTheUsersInput) {
 TEST_F(Cli, OutputThatCannotBeWrittenLeavesNothingBehind) {
   write("t.csv", small_csv);
   EXPECT_TRUE(complains(shell("sheaf convert t.csv no/such/folder/o.svm"), 1, {"no/such/folder/o.svm"}));
-  EXPECT_TRUE(complains(shell("sheaf convert t.csv /proc/o.svm"), 1, {"/proc/o.svm"}));
-  EXPECT_TRUE(complains(shell("sheaf convert t.csv /dev/full --to csv"), 1, {"/dev/full", "No space left"}));
+  EXPECT_TRUE(complains(shell("sheaf convert t.csv /proc/o.svm --label species"), 1, {"/proc/o.svm"}));
+  EXPECT_TRUE(
+      complains(shell("sheaf convert t.csv /dev/full --to csv --label species"), 1, {"/dev/full", "No space left"}));
   EXPECT_TRUE(complains(shell("sheaf convert t.csv - --to csv --quiet >/dev/full"), 1, {"No space left"}));
   EXPECT_TRUE(complains(shell("sheaf info t.csv >/dev/full"), 1, {"standard output", "No space left"}));
   EXPECT_TRUE(complains(shell("sheaf info t.csv --report no/r.html"), 1, {"no/r.html"}));
@@ -316,9 +317,10 @@ TEST_F(Cli, DevicesAreListedWithReasons) {
 
 TEST_F(Cli, AutoSaysWhichDeviceItTook) {
   write("t.csv", small_csv);
-  EXPECT_TRUE(shell("sheaf fit t.csv --output m --device auto").err.starts_with("device: cpu"));  // the work is small
+  EXPECT_TRUE(shell("sheaf fit t.csv --label species --output m --device auto")
+                  .err.starts_with("device: cpu"));  // the work is small
   EXPECT_TRUE(shell("sheaf fit t.csv --output m --device auto --quiet").err.empty());
-  EXPECT_TRUE(shell("sheaf fit t.csv --output m").err.empty());
+  EXPECT_TRUE(shell("sheaf fit t.csv --label species --output m").err.empty());
 }
 
 TEST_F(Cli, QuietIsQuiet) {

@@ -129,6 +129,8 @@ std::vector<Finding> column_findings(const Context& context, const Dataset<T>& d
   nominal_features(dataset, found);
   duplicate_features(context, dataset, found);
   groups(dataset, found);
+  for (auto& finding : data_findings(context, dataset))
+    if (finding.code != "constant-features" && finding.code != "leak") found.push_back(std::move(finding));
   return found;
 }
 

@@ -39,15 +39,19 @@ void split_by_class(const Dataset<T>& dataset, const Summary& summary, std::vect
   for (auto& highlight : highlights) {
     highlight.class_means.assign(counts.size(), 0);
     highlight.class_prevalence.assign(counts.size(), 0);
+    const auto& feature = summary.per_feature[static_cast<std::size_t>(highlight.feature)];
+    const double largest = std::max(std::abs(feature.minimum), std::abs(feature.maximum));
+    // Sums of huge values are beyond the largest number; a power of 2 changes no digit of them.
+    const int power = std::isfinite(largest * static_cast<double>(dataset.rows())) ? 0 : 64;
     for (std::int64_t i = 0; i < dataset.rows(); ++i) {
       const double value = value_at(dataset.x, i, highlight.feature);
       const auto state = static_cast<std::size_t>(dataset.target.classes[static_cast<std::size_t>(i)]);
-      highlight.class_means[state] += value;
+      highlight.class_means[state] += std::ldexp(value, -power);
       highlight.class_prevalence[state] += value != 0 ? 1 : 0;
     }
     for (std::size_t c = 0; c < counts.size(); ++c) {
       const auto rows = static_cast<double>(std::max<std::int64_t>(counts[c], 1));
-      highlight.class_means[c] /= rows;
+      highlight.class_means[c] = std::ldexp(highlight.class_means[c] / rows, power);
       highlight.class_prevalence[c] /= rows;
     }
   }
@@ -57,7 +61,7 @@ std::vector<double> histogram(const std::vector<double>& values, double low, dou
   constexpr std::size_t bins = 24;
   std::vector<double> counts(bins);
   for (const double value : values) {
-    const double place = high > low ? (value - low) / (high - low) * bins : 0;
+    const double place = high > low ? (value / 2 - low / 2) / (high / 2 - low / 2) * bins : 0;
     counts[std::min(static_cast<std::size_t>(place), bins - 1)] += 1;
   }
   return counts;

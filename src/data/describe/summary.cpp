@@ -109,10 +109,49 @@ Gathered gather(const Context& context, const SparseMatrix<T>& x) {
   return result;
 }
 
-void summarize_features(const Gathered& gathered, Summary& summary) {
+/// Calls take(value) for each value of a feature.
+template <class T, class Take>
+void for_each_value(const Matrix<T>& x, std::int64_t feature, Take&& take) {
+  if (const auto* dense = std::get_if<DenseMatrix<T>>(&x)) {
+    for (std::int64_t i = 0; i < dense->rows; ++i)
+      take(static_cast<double>(dense->values[i * dense->columns + feature]));
+    return;
+  }
+  const auto& sparse = std::get<SparseMatrix<T>>(x);
+  for (std::int64_t i = 0; i < sparse.rows; ++i) {
+    const auto* end = sparse.indices.data() + sparse.offsets[i + 1];
+    const auto* at = std::lower_bound(sparse.indices.data() + sparse.offsets[i], end, feature);
+    take(at != end && *at == feature ? static_cast<double>(sparse.values[at - sparse.indices.data()]) : 0.0);
+  }
+}
+
+/// The summary of values whose differences are beyond the largest number: mean and standard deviation are those of the
+/// values divided by 2^64, times 2^64, which changes no digit of them.
+template <class Values>
+FeatureSummary summarize_huge(FeatureSummary summary, const Values& for_each) {
+  constexpr int power = 64;
+  Moments moments;
+  for_each([&](double value) { moments.add(std::ldexp(value, -power)); });
+  const auto scaled = moments.summary();
+  summary.mean = std::ldexp(scaled.mean, power);
+  summary.standard_deviation = std::ldexp(scaled.standard_deviation, power);
+  return summary;
+}
+
+bool overflows(const FeatureSummary& summary) {
+  const bool finite = std::isfinite(summary.minimum) && std::isfinite(summary.maximum);
+  return finite && !(std::isfinite(summary.mean) && std::isfinite(summary.standard_deviation));
+}
+
+template <class T>
+void summarize_features(const Gathered& gathered, const Matrix<T>& x, Summary& summary) {
   summary.per_feature.reserve(gathered.features.size());
   for (const auto& moments : gathered.features) {
-    const auto& feature = summary.per_feature.emplace_back(moments.summary());
+    auto& feature = summary.per_feature.emplace_back(moments.summary());
+    if (overflows(feature)) {
+      const auto j = static_cast<std::int64_t>(summary.per_feature.size()) - 1;
+      feature = summarize_huge(feature, [&](const auto& take) { for_each_value(x, j, take); });
+    }
     const bool first = summary.per_feature.size() == 1;
     summary.minimum = first ? feature.minimum : std::min(summary.minimum, feature.minimum);
     summary.maximum = first ? feature.maximum : std::max(summary.maximum, feature.maximum);
@@ -144,7 +183,9 @@ void summarize_target(const Target& target, Summary& summary) {
   const auto summarized = [](const std::vector<double>& values) {
     Moments moments;
     for (const double value : values) moments.add(value);
-    return moments.summary();
+    const auto result = moments.summary();
+    if (!overflows(result)) return result;
+    return summarize_huge(result, [&](const auto& take) { std::for_each(values.begin(), values.end(), take); });
   };
   const auto labels = summarized(target.values);
   summary.target_minimum = labels.minimum;
@@ -172,7 +213,7 @@ Summary summarize(const Context& context, const Dataset<T>& dataset) {
   check_feature_memory(context, dataset, 2 * sizeof(Moments) + sizeof(FeatureSummary), "summaries");
   const auto gathered = std::visit([&](const auto& x) { return gather(context, x); }, dataset.x);
   summary.integers_only = gathered.integers_only;
-  summarize_features(gathered, summary);
+  summarize_features(gathered, dataset.x, summary);
   summarize_rows(gathered, summary);
   summarize_target(dataset.target, summary);
   summary.groups = count_groups(dataset.groups);

@@ -20,6 +20,7 @@ namespace sheaf {
 namespace {
 
 constexpr std::size_t piece = std::size_t{1} << 20U;
+constexpr std::int32_t most_features = std::int32_t{1} << 27;  // as of model files: a range is kept for each
 
 /// Calls entry(row, column, value) for what is stored.
 template <class Entry>
@@ -83,7 +84,8 @@ void read_key(LineReader& reader, std::string_view key) {
 void read_feature(LineReader& reader, LibsvmScaling& scaling) {
   reader.next_line("a feature");
   const auto index = reader.number<std::int32_t>("a feature's index");
-  if (index < 1) reader.fail_here(fmt::format("expected a feature's index, 1 or more, not {}", index));
+  if (index < 1 || index > most_features)
+    reader.fail_here(fmt::format("expected a feature's index from 1 to {}, not {}", most_features, index));
   reader.skip(reader.word());
   reader.space("the lowest value");
   const double low = next_number(reader, "a number, the lowest value", false);

@@ -104,15 +104,18 @@ ArffReader<T>::ArffReader(const Reading& reading) : reading_(reading), header_(r
   for (const auto& attribute : header_.attributes) names.push_back(attribute.name);
   if (!reading.options.keep.empty()) fail_usage("{}: columns can be kept (--keep) of CSV files only", reading.name);
   roles_ = choose_columns(reading, names, false);
+  const auto text_attributes = std::erase_if(roles_.features, [&](std::int64_t position) {
+    const auto& attribute = header_.attributes[static_cast<std::size_t>(position)];
+    if (attribute.kind != Kind::text) return false;
+    roles_.ignored[static_cast<std::size_t>(position)] = true;
+    roles_.notes.push_back(fmt::format("{}: the attribute {} is left out: it has the type {}", reading.name,
+                                       shown(attribute.name), attribute.type));
+    return true;
+  });
+  if (text_attributes > 0 && roles_.features.empty()) fail("{}: no features are left", reading.name);
   feature_of_.assign(names.size(), -1);
-  for (std::size_t f = 0; f < roles_.features.size(); ++f) {
-    const auto& attribute = header_.attributes[static_cast<std::size_t>(roles_.features[f])];
-    if (attribute.kind == Kind::text)
-      fail_at(reading, attribute.at,
-              fmt::format("the attribute {} has the type {}, which cannot be a feature; leave it out",
-                          shown(attribute.name), attribute.type));
+  for (std::size_t f = 0; f < roles_.features.size(); ++f)
     feature_of_[static_cast<std::size_t>(roles_.features[f])] = static_cast<std::int32_t>(f);
-  }
 }
 
 template <class T>

@@ -11,13 +11,6 @@
 namespace sheaf {
 namespace {
 
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
-  return result;
-}
-
 bool ends_word(char c) { return is_blank(c) || c == ',' || c == '{' || c == '}' || c == '%'; }
 
 ArffToken quoted_token(const Reading& reading, const char*& at, const char* line) {

@@ -65,6 +65,21 @@ std::int64_t default_label(const std::vector<std::string>& names, const ColumnRo
   return -1;
 }
 
+/// Says which column was taken as the label, unless its name leaves no doubt: y and class may be features beside
+/// another label in the last column. Without any names, find_layout() says it.
+void note_guess(const Reading& reading, const std::vector<std::string>& names, ColumnRoles& roles) {
+  if (roles.label < 0 || names[static_cast<std::size_t>(roles.label)].empty()) return;
+  const auto& name = names[static_cast<std::size_t>(roles.label)];
+  const auto last = default_label(names, roles, false);
+  const auto lower = lower_case(name);
+  if (lower == "label" || lower == "target" || (means_label(name) && roles.label == last)) return;
+  const auto why = means_label(name)
+                       ? fmt::format("for its name, though the last column is {}", shown(name_or_position(names, last)))
+                       : std::string("since it is the last column and none is called label or target");
+  roles.notes.push_back(
+      fmt::format("{}: {} is taken as the label, {} (--label names another)", reading.name, shown(name), why));
+}
+
 /// All targets of a model; nothing where the dataset lacks one of them. Without names they are the last columns, if
 /// there are more than the features of the model.
 std::vector<std::int64_t> known_targets(const KnownColumns& known, const std::vector<std::string>& names,
@@ -144,8 +159,10 @@ void choose_labels(const Reading& reading, const std::vector<std::string>& names
     several = known_targets(*options.known, names, roles, by_known_names);
   else if (options.label.empty() && options.known)
     roles.label = known_label(*options.known, names, roles, by_name, by_known_names);
-  else if (options.label.empty())
+  else if (options.label.empty()) {
     roles.label = default_label(names, roles, by_name);
+    if (by_name) note_guess(reading, names, roles);
+  }
   if (several.empty()) return;
   roles.label = several.front();
   roles.further.assign(several.begin() + 1, several.end());
@@ -211,17 +228,17 @@ std::string some_names(const std::vector<std::string>& names) {
 }
 
 bool means_label(const std::string& name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
+  const auto lower = lower_case(name);
   static constexpr std::array<std::string_view, 4> known{"label", "class", "target", "y"};
   return std::find(known.begin(), known.end(), lower) != known.end();
 }
 
-ColumnRoles choose_columns(const Reading& reading, const std::vector<std::string>& names, bool by_name) {
+ColumnRoles choose_columns(const Reading& reading, const std::vector<std::string>& names, bool by_name,
+                           std::int64_t row_names) {
   const ReadOptions& options = reading.options;
   ColumnRoles roles;
   roles.ignored.assign(names.size(), false);
+  std::fill_n(roles.ignored.begin(), row_names, true);
   roles.nominal.assign(names.size(), false);
   const bool by_known_names = knows_names(options, names);
   for (const std::string& wanted : options.ignore)

@@ -29,7 +29,9 @@ struct ColumnRoles {
 /// By the options; `names` holds a name or "" for each column. `by_name`: where the options say nothing, a column
 /// called label, class, target or y is the label, before the last is. The columns that a model knows come first where
 /// the options name such a model: other columns are ignored, and none is the label but the one that the model knows.
-ColumnRoles choose_columns(const Reading& reading, const std::vector<std::string>& names, bool by_name);
+/// `row_names`: so many columns at the beginning only name the rows.
+ColumnRoles choose_columns(const Reading& reading, const std::vector<std::string>& names, bool by_name,
+                           std::int64_t row_names = 0);
 
 /// The columns that are meant, each by its name or position; one that is not there is a UsageError.
 std::vector<std::int64_t> find_columns(const Reading& reading, const std::vector<std::string>& names,

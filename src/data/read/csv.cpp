@@ -6,7 +6,7 @@
 #include <deque>
 #include <limits>
 #include <optional>
-#include <unordered_map>
+#include <string>
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
@@ -14,7 +14,9 @@
 #include "data/prepare/impute.hpp"
 #include "data/read/columns.hpp"
 #include "data/read/csv_fields.hpp"
+#include "data/read/csv_layout.hpp"
 #include "data/read/label_column.hpp"
+#include "data/read/notation.hpp"
 #include "data/read/reading.hpp"
 #include "data/read/storage.hpp"
 #include "data/read/text_features.hpp"
@@ -23,97 +25,18 @@
 namespace sheaf {
 namespace {
 
-bool is_number(const CsvField& field) {
-  double ignored = 0;
-  return parse_whole_number(field.text, ignored) == NumberStatus::ok;
-}
-
-bool is_text(const CsvField& field) {
-  double ignored = 0;
-  return !is_missing(field.text) && parse_whole_number(field.text, ignored) == NumberStatus::none;
-}
-
-/// Whether the first record looks like names: text, or something in quotes, above a bare number; the name of a label;
-/// or no number at all.
-bool looks_like_header(const std::vector<CsvField>& first, const std::vector<CsvField>& second) {
-  bool numbers = false;
-  bool texts = false;
-  for (std::size_t j = 0; j < first.size(); ++j) {
-    const bool number = is_number(first[j]);
-    const bool missing = is_missing(first[j].text);
-    const bool below = j < second.size() && (is_number(second[j]) || is_missing(second[j].text));
-    if (!number && !missing && below) return true;
-    if (first[j].quoted && below && !second[j].quoted) return true;
-    if (means_label(first[j].plain())) return true;
-    numbers |= number;
-    texts |= !number && !missing;
-  }
-  return texts && !numbers;
-}
-
-/// The delimiter, the columns and their roles, and where the rows begin.
-struct CsvLayout {
-  char delimiter = ',';
-  std::vector<std::string> names;  // "" where there is none
-  ColumnRoles roles;
-  const char* body = nullptr;
-  bool header = false;
-};
-
-std::vector<std::string> header_names(const Reading& reading, const std::vector<CsvField>& fields) {
-  std::vector<std::string> names;
-  std::unordered_map<std::string, std::size_t> seen;
-  for (const CsvField& field : fields) {
-    names.push_back(checked_name(reading, field.plain(), field.at));
-    const auto [before, added] = seen.try_emplace(names.back(), names.size());
-    if (!added && !names.back().empty())
-      fail_at(reading, field.at,
-              fmt::format("the name {} stands twice in the header: columns {} and {}", shown(names.back()),
-                          before->second, names.size()));
-  }
-  return names;
-}
-
-CsvLayout find_layout(const Reading& reading) {
-  if (reading.options.delimiter != 0) check_delimiter(reading.options.delimiter);
-  const char* end = reading.limit();
-  const char* at = skip_empty_lines(reading.text.data(), end);
-  if (at == end) fail("{}: holds no rows", reading.name);
-  CsvLayout layout;
-  layout.delimiter = reading.options.delimiter != 0 ? reading.options.delimiter : find_delimiter(at, end);
-  layout.body = at;
-  auto first = next_record(reading, layout.delimiter, at, end);
-  const char* rest = skip_empty_lines(at, end);
-  std::vector<CsvField> second;
-  if (const char* next = rest; next < end) second = next_record(reading, layout.delimiter, next, end);
-  const bool header = reading.options.header == Header::yes ||
-                      (reading.options.header == Header::automatic && looks_like_header(first, second));
-  if (header && second.empty()) fail("{}: holds a header and no rows", reading.name);
-  // Some programs end the line of names with a delimiter, and only that.
-  if (header && first.back().text.empty() && first.size() == second.size() + 1) first.pop_back();
-  if (header) layout.body = rest;
-  layout.names = header ? header_names(reading, first) : std::vector<std::string>(first.size());
-  layout.header = header;
-  layout.roles = choose_columns(reading, layout.names, true);
-  if (!header && reading.options.header == Header::automatic && reading.options.label.empty() &&
-      !reading.options.known && layout.roles.label >= 0)
-    layout.roles.notes.push_back(
-        fmt::format("{}: the first line holds no names (--header yes: it does), so that columns are known by their "
-                    "positions and the last, {}, is taken as the label (--label names another)",
-                    reading.name, layout.roles.label + 1));
-  return layout;
-}
-
 template <class T>
 class CsvReader {
  public:
-  explicit CsvReader(const Reading& reading)
+  /// `decimal`: '.' or ','; 0: as the options and the first rows have it.
+  explicit CsvReader(const Reading& reading, char decimal = 0)
       : reading_(reading),
         layout_(find_layout(reading)),
+        codes_(reading.options.missing_codes),
         chunks_(cut_records(reading, {layout_.body, static_cast<std::size_t>(reading.limit() - layout_.body)})),
         is_feature_(static_cast<std::size_t>(layout_.roles.columns())) {
-    for (const std::int64_t j : layout_.roles.features) is_feature_[static_cast<std::size_t>(j)] = 1;
-    find_texts();
+    for (const std::int64_t j : layout_.roles.features) is_feature_[static_cast<std::size_t>(j)] = numbers;
+    find_kinds(decimal);
   }
 
   Dataset<T> read() {
@@ -129,18 +52,22 @@ class CsvReader {
     for (std::size_t c = 0; c < label_columns_.size(); ++c) labels_.emplace_back(x_.rows);
     if (layout_.roles.event >= 0) events_.emplace(x_.rows);
     if (layout_.roles.group >= 0) groups_.emplace(x_.rows);
+    unlabelled_.assign(labels_.empty() ? 0 : static_cast<std::size_t>(x_.rows), 0);
     parallel_for(reading_.context, static_cast<std::int64_t>(chunks_.size()), [&](std::int64_t k) {
       parse_chunk(static_cast<std::size_t>(k));
       let_go(reading_, chunks_[static_cast<std::size_t>(k)]);
       reading_.context.progress().advance(chunks_[static_cast<std::size_t>(k)].size());
     });
     read_texts();
+    if (needs_comma()) return CsvReader(reading_, ',').read();
+    take_texts();
     return finish();
   }
 
  private:
   static constexpr std::uint8_t numbers = 1;
   static constexpr std::uint8_t texts = 2;
+  static constexpr std::uint8_t written = 3;  // numbers that parse_written_number() reads
 
   /// A feature whose cells are read as text, in a pass of their own.
   struct TextCells {
@@ -151,12 +78,23 @@ class CsvReader {
     TextColumn cells;
   };
 
-  void find_texts();
+  template <class Take>
+  void sample(const Take& take) const;
+  void find_kinds(char decimal);
+  void find_decimal(char decimal);
+  bool guesses_decimal() const;
+  bool needs_comma() const;
+  bool is_gap(const CsvField& field) const;
+  bool lacks_value(const CsvField& field) const;
   void read_texts();
   void parse_texts(std::size_t k);
+  double number_in(std::string_view text) const;
   void take_texts();
+  bool take_numbers(const TextCells& text);
+  void note_spelling(std::size_t column, const Spelling& spelling, std::string_view example, std::int64_t limits);
   void check_mixed() const;
   std::vector<std::int64_t> kept_features(const Dataset<T>& dataset);
+  std::string why_id(const DenseMatrix<T>& x, std::int64_t feature, std::size_t column) const;
   void leave_out(std::size_t column, std::string_view why);
   void fail_missing(std::size_t column, const char* at, std::string_view text);
   std::vector<std::string> known_levels(std::size_t column) const;
@@ -164,8 +102,11 @@ class CsvReader {
   const char* parse_row(const char* at, const char* end, std::int64_t row);
   const char* parse_feature(const char* at, const char* end, std::size_t column, T& value);
   const char* parse_odd_feature(const char* at, const char* end, std::size_t column, T& value);
+  T parse_written_feature(const CsvField& field, std::size_t column);
   const char* parse_other(const char* at, const char* end, std::size_t column, std::int64_t row);
   void set_text(TextColumn& column, const CsvField& field, std::int64_t row, std::string_view what);
+  void leave_unlabelled_out();
+  void keep_dropped();
   std::string described(std::size_t column) const;
   [[noreturn]] void fail_short(const char* at, std::size_t fields) const;
   [[noreturn]] void fail_long(const char* at, const char* end) const;
@@ -173,20 +114,27 @@ class CsvReader {
 
   const Reading& reading_;
   CsvLayout layout_;
+  MissingCodes codes_;
+  char decimal_ = '.';
+  DecimalEvidence evidence_;
   std::vector<CsvChunk> chunks_;
-  std::vector<std::uint8_t> is_feature_;  // of each column: 0 (it is none), numbers, or texts and levels
+  std::vector<std::uint8_t> is_feature_;  // of each column: 0 (it is none), numbers, written, or texts and levels
   std::vector<std::int64_t> first_rows_;
   DenseMatrix<T> x_;
   std::vector<std::int64_t> label_columns_;
   std::deque<TextColumn> labels_;  // of each of them
   std::optional<TextColumn> events_;
   std::optional<TextColumn> groups_;
+  std::vector<std::uint8_t> unlabelled_;  // of each row: its label is missing
+  std::vector<std::int64_t> labelled_;    // the rows that stay; empty: all
   std::atomic<bool> missing_ = false;
+  std::atomic<std::int64_t> limits_ = 0;          // values beyond a limit, read for a model
   std::vector<std::uint8_t> found_text_;          // of each column: the first pass found a text there
   std::deque<TextCells> texts_;                   // of columns, ascending
   std::deque<TextCells> kept_;                    // columns to carry along
   std::vector<std::vector<std::string>> levels_;  // of each feature; empty: there are none
   std::vector<bool> left_out_;                    // of each feature
+  std::vector<std::size_t> dropped_;              // columns that are no features
   std::vector<std::string> notes_;
 };
 
@@ -203,26 +151,89 @@ std::vector<std::string> CsvReader<T>::known_levels(std::size_t column) const {
                                            : std::vector<std::string>();
 }
 
-/// Columns that hold text in the first rows; the first pass leaves them alone.
+/// Calls take(column, field) for the fields of the first rows until it returns false.
 template <class T>
-void CsvReader<T>::find_texts() {
+template <class Take>
+void CsvReader<T>::sample(const Take& take) const {
   constexpr int sampled = 100;
-  const auto& roles = layout_.roles;
-  found_text_.assign(is_feature_.size(), 0);
-  for (std::size_t j = 0; j < is_feature_.size(); ++j)
-    if (is_feature_[j] != 0 && roles.nominal[j]) is_feature_[j] = texts;
-  left_out_.assign(roles.features.size(), false);
-  notes_ = roles.notes;
-  if (reading_.options.known) return;
   const char* at = layout_.body;
   try {
     for (int row = 0; row < sampled && (at = skip_empty_lines(at, reading_.limit())) < reading_.limit(); ++row) {
       const auto fields = next_record(reading_, layout_.delimiter, at, reading_.limit());
       for (std::size_t j = 0; j < std::min(fields.size(), is_feature_.size()); ++j)
-        if (is_feature_[j] != 0 && is_text(fields[j])) is_feature_[j] = texts;
+        if (!take(j, fields[j])) return;
     }
   } catch (const ParseError&) {  // the first pass reports it, unless there is a defect before it
   }
+}
+
+template <class T>
+bool CsvReader<T>::guesses_decimal() const {
+  return reading_.options.decimal == 0 && (layout_.delimiter == ';' || layout_.delimiter == '\t');
+}
+
+/// A comma if one of the first rows needs it and none needs a point.
+template <class T>
+void CsvReader<T>::find_decimal(char decimal) {
+  if (reading_.options.decimal != 0) decimal = reading_.options.decimal;
+  if (guesses_decimal()) {
+    sample([&](std::size_t j, const CsvField& field) {
+      if (!layout_.roles.ignored[j]) evidence_.add(field.text);
+      return !evidence_.point;
+    });
+    if (decimal == 0 && evidence_.comma && !evidence_.point) decimal = ',';
+  }
+  decimal_ = decimal == 0 ? '.' : decimal;
+  if (decimal_ == ',' && reading_.options.decimal == 0)
+    notes_.push_back(fmt::format("{}: the numbers have decimal commas (--decimal . says otherwise)", reading_.name));
+}
+
+/// Whether the columns hold numbers or, in one of the first rows, a text; the first pass leaves texts alone.
+template <class T>
+void CsvReader<T>::find_kinds(char decimal) {
+  const auto& roles = layout_.roles;
+  found_text_.assign(is_feature_.size(), 0);
+  left_out_.assign(roles.features.size(), false);
+  notes_ = roles.notes;
+  find_decimal(decimal);
+  const bool plain = decimal_ == '.' && codes_.empty();
+  for (std::size_t j = 0; j < is_feature_.size(); ++j)
+    if (is_feature_[j] != 0) is_feature_[j] = roles.nominal[j] ? texts : plain ? numbers : written;
+  if (reading_.options.known) return;
+  const auto text_stands = [&](const CsvField& field) {
+    if (plain) return is_text(field);
+    const auto number = parse_written_number<T>(field.text, decimal_);
+    return !is_gap(field) && (number.status == NumberStatus::none || number.spelling.percent || number.spelling.limit);
+  };
+  sample([&](std::size_t j, const CsvField& field) {
+    if (is_feature_[j] != 0 && text_stands(field)) is_feature_[j] = texts;
+    return true;
+  });
+}
+
+/// Nothing stands there, or what stands for nothing.
+template <class T>
+bool CsvReader<T>::is_gap(const CsvField& field) const {
+  return is_missing(field.text) || codes_.hold(field.text, decimal_);
+}
+
+/// Whether a later row shows that the decimal sign is a comma, after the first rows said nothing about it.
+template <class T>
+bool CsvReader<T>::needs_comma() const {
+  if (!guesses_decimal() || decimal_ == ',' || evidence_.point) return false;
+  const auto all_numbers_with = [&](const TextColumn& cells) {
+    DecimalEvidence found;
+    for (std::int64_t i = 0; i < cells.rows(); ++i) {
+      const auto text = cells.text(i);
+      if (text.empty() || !std::isnan(cells.number(i))) continue;
+      if (!parse_written_number<double>(text, ',').ok()) return false;
+      found.add(text);
+    }
+    return found.comma && !found.point;
+  };
+  for (const auto& text : texts_)
+    if (!layout_.roles.nominal[text.column] && all_numbers_with(text.cells)) return true;
+  return std::any_of(labels_.begin(), labels_.end(), all_numbers_with);
 }
 
 template <class T>
@@ -237,7 +248,6 @@ void CsvReader<T>::read_texts() {
   if (texts_.empty() && kept_.empty()) return;
   parallel_for(reading_.context, static_cast<std::int64_t>(chunks_.size()),
                [&](std::int64_t k) { parse_texts(static_cast<std::size_t>(k)); });
-  take_texts();
 }
 
 template <class T>
@@ -250,11 +260,11 @@ void CsvReader<T>::parse_texts(std::size_t k) {
     for (auto& [column, feature, cells] : texts_) {
       const CsvField& field = fields[column];
       double number = TextColumn::no_number;
-      if (is_missing(field.text) && (!field.quoted || field.text.empty())) {
+      if (lacks_value(field)) {
         cells.set(row, {field.at, 0}, number);
         continue;
       }
-      if (parse_whole_number(field.text, number) != NumberStatus::ok) number = TextColumn::no_number;
+      number = number_in(field.text);
       cells.set(row, field.escaped ? cells.keep(checked_name(reading_, field.plain(), field.at)) : field.text, number);
     }
     for (auto& [column, feature, cells] : kept_) {
@@ -265,13 +275,77 @@ void CsvReader<T>::parse_texts(std::size_t k) {
   if (row != first_rows_[k] + chunks_[k].rows) fail_changed(reading_);
 }
 
+/// TextColumn::no_number for a text, and for a number with a sign that says more than its value.
+template <class T>
+double CsvReader<T>::number_in(std::string_view text) const {
+  double number = 0;
+  if (decimal_ == '.') return parse_whole_number(text, number) == NumberStatus::ok ? number : TextColumn::no_number;
+  const auto one = parse_written_number<double>(text, decimal_);
+  return one.ok() && !one.spelling.percent && !one.spelling.limit ? one.value : TextColumn::no_number;
+}
+
+/// Numbers in place of texts, if all of them are numbers however they are written.
+template <class T>
+bool CsvReader<T>::take_numbers(const TextCells& text) {
+  const auto& cells = text.cells;
+  std::vector<T> values(static_cast<std::size_t>(cells.rows()), std::numeric_limits<T>::quiet_NaN());
+  Spelling all;
+  std::string_view example;
+  DecimalEvidence evidence = evidence_;
+  std::int64_t present = 0, percents = 0, limits = 0;
+  for (std::int64_t i = 0; i < cells.rows(); ++i) {
+    const auto cell = cells.text(i);
+    if (cell.empty()) continue;
+    const auto number = parse_written_number<T>(cell, decimal_);
+    if (!number.ok()) return false;
+    values[static_cast<std::size_t>(i)] = number.value;
+    ++present;
+    percents += number.spelling.percent ? 1 : 0;
+    limits += number.spelling.limit ? 1 : 0;
+    all.grouped |= number.spelling.grouped;
+    if (guesses_decimal()) evidence.add(cell);
+    const auto& said = number.spelling;
+    if (example.empty() && (said.grouped || said.percent || said.limit)) example = cell;
+  }
+  if (example.empty() || limits == present || (percents > 0 && percents < present)) return false;
+  if (guesses_decimal() && decimal_ == '.' && evidence.ambiguous && !evidence.point)
+    fail_text(reading_, example, 0,
+              fmt::format("the comma in {} of {} can be a decimal comma or stand between thousands; say --decimal , or "
+                          "--decimal .",
+                          shown(example), described(text.column)));
+  for (std::int64_t i = 0; i < cells.rows(); ++i) {
+    if (cells.text(i).empty()) fail_missing(text.column, cells.text(i).data(), cells.text(i));
+    x_.values[i * x_.columns + text.feature] = values[static_cast<std::size_t>(i)];
+  }
+  all.percent = percents > 0;
+  note_spelling(text.column, all, example, limits);
+  return true;
+}
+
+template <class T>
+void CsvReader<T>::note_spelling(std::size_t column, const Spelling& spelling, std::string_view example,
+                                 std::int64_t limits) {
+  const auto say = [&](std::string_view what) {
+    notes_.push_back(
+        fmt::format("{}: {} {} (--nominal takes the values as levels)", reading_.name, described(column), what));
+  };
+  if (spelling.grouped) say(fmt::format("has signs between thousands, as in {}, which are left out", shown(example)));
+  if (spelling.percent)
+    say(fmt::format("is in per cent: the value of {} is the number before the sign", shown(example)));
+  if (limits > 0)
+    say(fmt::format("has {} beyond a limit of measurement, as in {}, which {} read as the limit itself",
+                    limits == 1 ? "1 value" : fmt::format("{} values", limits), shown(example),
+                    limits == 1 ? "is" : "are"));
+}
+
 /// A column that holds numbers and texts is a defect: which of them are wrong, nobody can tell.
 template <class T>
 void CsvReader<T>::check_mixed() const {
   const TextCells* first = nullptr;
   std::int64_t row = x_.rows;
   for (const auto& text : texts_) {
-    const auto found = layout_.roles.nominal[text.column] ? x_.rows : find_mixed(text.cells);
+    const bool read = layout_.roles.nominal[text.column] || is_feature_[text.column] == written;
+    const auto found = read ? x_.rows : find_mixed(text.cells);
     if (found >= row) continue;
     first = &text;
     row = found;
@@ -282,12 +356,14 @@ void CsvReader<T>::check_mixed() const {
   fail_text(
       reading_, text, row,
       fmt::format("a number expected in {}, found {}; if its values are levels of a nominal feature, say "
-                  "--nominal {}",
+                  "--nominal {}; if that stands for a missing value, --missing-codes",
                   described(first->column), shown(text), name.empty() ? std::to_string(first->column + 1) : name));
 }
 
 template <class T>
 void CsvReader<T>::leave_out(std::size_t column, std::string_view why) {
+  dropped_.push_back(column);
+  if (reading_.options.keep_left_out) return;
   notes_.push_back(
       fmt::format("{}: {} is left out: {} (--nominal takes it as a feature)", reading_.name, described(column), why));
 }
@@ -295,9 +371,12 @@ void CsvReader<T>::leave_out(std::size_t column, std::string_view why) {
 /// Levels in place of texts.
 template <class T>
 void CsvReader<T>::take_texts() {
+  for (const auto& text : texts_)
+    if (!layout_.roles.nominal[text.column] && take_numbers(text)) is_feature_[text.column] = written;
   check_mixed();
   std::vector<std::string> nominal;
   for (const auto& [column, feature, cells] : texts_) {
+    if (is_feature_[column] == written) continue;
     const auto f = static_cast<std::size_t>(feature);
     const auto made = make_text_feature(reading_, cells, layout_.roles.nominal[column], known_levels(column));
     if (!made.left_out.empty()) {
@@ -324,6 +403,28 @@ void CsvReader<T>::take_texts() {
     notes_.push_back(fmt::format("{}: columns of text are nominal features: {}", reading_.name, some_names(nominal)));
 }
 
+/// Why a column of numbers is no feature: it numbers the rows, or says whose rows they are. Empty: it is one.
+template <class T>
+std::string CsvReader<T>::why_id(const DenseMatrix<T>& x, std::int64_t feature, std::size_t column) const {
+  const auto& name = layout_.names[column];
+  const bool group = means_group(name);
+  if (!group && !means_id(name) && !(layout_.header && name.empty() && column == 0)) return {};
+  std::vector<T> values;
+  for (std::int64_t i = 0; i < x.rows; ++i) values.push_back(x.values[i * x.columns + feature]);
+  values.erase(std::remove_if(values.begin(), values.end(), [](T value) { return std::isnan(value); }), values.end());
+  if (!std::all_of(values.begin(), values.end(), [](T value) { return value == std::floor(value); })) return {};
+  std::sort(values.begin(), values.end());
+  constexpr T exact = T(1) / std::numeric_limits<T>::epsilon();  // larger ids may differ and be rounded to one
+  const auto same = [](T a, T b) { return a == b && std::abs(a) <= exact; };
+  if (std::adjacent_find(values.begin(), values.end(), same) == values.end())
+    return "it holds whole numbers that are all different, as ids are";
+  if (!group) return {};
+  return layout_.roles.group >= 0
+             ? "its whole numbers say whose rows they are"
+             : fmt::format("its whole numbers say whose rows they are; --group {} keeps the rows of each together",
+                           name);
+}
+
 /// Without those that were left out, and without ids that are numbers.
 template <class T>
 std::vector<std::int64_t> CsvReader<T>::kept_features(const Dataset<T>& dataset) {
@@ -333,19 +434,13 @@ std::vector<std::int64_t> CsvReader<T>::kept_features(const Dataset<T>& dataset)
   for (std::int64_t f = 0; f < x.columns; ++f) {
     const auto column = static_cast<std::size_t>(layout_.roles.features[static_cast<std::size_t>(f)]);
     if (left_out_[static_cast<std::size_t>(f)]) continue;
-    const auto& name = layout_.names[column];
-    const bool named_id = means_id(name) || (layout_.header && name.empty() && column == 0);
-    if (!reading_.options.known && is_feature_[column] == numbers && x.rows >= fewest_rows && named_id) {
-      std::vector<T> values;
-      for (std::int64_t i = 0; i < x.rows; ++i) values.push_back(x.values[i * x.columns + f]);
-      std::sort(values.begin(), values.end());
-      const bool whole = std::all_of(values.begin(), values.end(), [](T value) { return value == std::floor(value); });
-      constexpr T exact = T(1) / std::numeric_limits<T>::epsilon();  // larger ids may differ and be rounded to one
-      const auto same = [](T a, T b) { return a == b && std::abs(a) <= exact; };
-      if (whole && std::adjacent_find(values.begin(), values.end(), same) == values.end()) {
-        leave_out(column, "it holds whole numbers that are all different, as ids are");
-        continue;
-      }
+    const auto why =
+        reading_.options.known || is_feature_[column] == texts || x.rows < fewest_rows || layout_.roles.nominal[column]
+            ? std::string()
+            : why_id(x, f, column);
+    if (!why.empty()) {
+      leave_out(column, why);
+      continue;
     }
     kept.push_back(f);
   }
@@ -377,6 +472,8 @@ const char* CsvReader<T>::parse_row(const char* at, const char* end, std::int64_
     } else if (is_feature_[j] == texts) {
       next_field(reading_, layout_.delimiter, at, end);
       ++out;
+    } else if (is_feature_[j] == written) {
+      *out++ = parse_written_feature(next_field(reading_, layout_.delimiter, at, end), j);
     } else {
       at = parse_other(at, end, j, row);
     }
@@ -401,20 +498,33 @@ const char* CsvReader<T>::parse_feature(const char* at, const char* end, std::si
 template <class T>
 const char* CsvReader<T>::parse_odd_feature(const char* at, const char* end, std::size_t column, T& value) {
   const CsvField field = next_field(reading_, layout_.delimiter, at, end);
-  const NumberStatus status = parse_whole_number(field.text, value);
-  if (status == NumberStatus::ok) return at;
-  if (is_missing(field.text)) {
+  if (parse_whole_number(field.text, value) != NumberStatus::ok) value = parse_written_feature(field, column);
+  return at;
+}
+
+/// Texts are left to a pass of their own, unless a model knows that the column holds numbers.
+template <class T>
+T CsvReader<T>::parse_written_feature(const CsvField& field, std::size_t column) {
+  if (is_gap(field)) {
     fail_missing(column, field.at, field.text);
-    value = std::numeric_limits<T>::quiet_NaN();
-    return at;
+    return std::numeric_limits<T>::quiet_NaN();
   }
-  if (status == NumberStatus::none && !reading_.options.known) {
+  const auto number = parse_written_number<T>(field.text, decimal_);
+  const bool known = reading_.options.known.has_value();
+  const bool as_text = number.status == NumberStatus::none || is_feature_[column] == numbers ||
+                       number.spelling.percent || number.spelling.limit;
+  if (number.ok() && (known || !as_text)) {
+    if (number.spelling.limit) ++limits_;
+    return number.value;
+  }
+  const bool finite = number.status == NumberStatus::ok || number.status == NumberStatus::none;
+  if (finite && !known) {
     std::atomic_ref(found_text_[column]).store(1, std::memory_order_relaxed);
-    return at;
+    return T(0);
   }
-  const auto expected = status == NumberStatus::not_finite ? "a finite number"
-                        : status == NumberStatus::overflow ? "a number of this precision's range"
-                                                           : "a number";
+  const auto expected = number.status == NumberStatus::not_finite ? "a finite number"
+                        : number.status == NumberStatus::overflow ? "a number of this precision's range"
+                                                                  : "a number";
   fail_at(reading_, field.at,
           fmt::format("{} expected in {}, found {}", expected, described(column), shown(field.text)));
 }
@@ -436,22 +546,37 @@ const char* CsvReader<T>::parse_other(const char* at, const char* end, std::size
   const CsvField field = next_field(reading_, layout_.delimiter, at, end);
   const auto position = static_cast<std::int64_t>(column);
   for (std::size_t c = 0; c < label_columns_.size(); ++c)
-    if (position == label_columns_[c]) set_text(labels_[c], field, row, "label");
+    if (position == label_columns_[c]) {
+      if (!lacks_value(field)) {
+        set_text(labels_[c], field, row, "label");
+        continue;
+      }
+      unlabelled_[static_cast<std::size_t>(row)] = 1;
+      labels_[c].set(row, {field.at, 0}, TextColumn::no_number);
+    }
   if (position == layout_.roles.event) set_text(*events_, field, row, "event");
   if (position == layout_.roles.group) set_text(*groups_, field, row, "group");
   return at;
 }
 
+/// Of a label, an event or a group: a word such as NA in quotes may name one.
+template <class T>
+bool CsvReader<T>::lacks_value(const CsvField& field) const {
+  return (is_missing(field.text) && (!field.quoted || field.text.empty())) || codes_.hold(field.text, decimal_);
+}
+
 template <class T>
 void CsvReader<T>::set_text(TextColumn& column, const CsvField& field, std::int64_t row, std::string_view what) {
-  if (is_missing(field.text) && (!field.quoted || field.text.empty()))
-    fail_at(reading_, field.at, fmt::format("the {} is missing ({})", what, shown(field.text)));
+  if (lacks_value(field)) fail_at(reading_, field.at, fmt::format("the {} is missing ({})", what, shown(field.text)));
   double number = 0;
   const NumberStatus status = parse_whole_number(field.text, number);
   if (status == NumberStatus::not_finite || status == NumberStatus::overflow)
     fail_at(reading_, field.at, fmt::format("the {} {} is not a finite number", what, shown(field.text)));
-  if (status == NumberStatus::none) number = TextColumn::no_number;
-  column.set(row, field.escaped ? column.keep(checked_name(reading_, field.plain(), field.at)) : field.text, number);
+  number = number_in(field.text);
+  if (decimal_ == ',' && field.text.find_first_of(".,") != std::string_view::npos && !std::isnan(number))
+    column.set(row, column.keep(fmt::format("{}", number)), number);
+  else
+    column.set(row, field.escaped ? column.keep(checked_name(reading_, field.plain(), field.at)) : field.text, number);
 }
 
 template <class T>
@@ -476,9 +601,56 @@ void CsvReader<T>::fail_long(const char* at, const char* end) const {
                       is_feature_.size()));
 }
 
+/// Rows without a label teach nothing; a model predicts them, and then no label counts.
+template <class T>
+void CsvReader<T>::leave_unlabelled_out() {
+  const auto count = std::count(unlabelled_.begin(), unlabelled_.end(), 1);
+  if (count == 0) return;
+  const auto rows = fmt::format("{} of {} rows", count, x_.rows);
+  if (reading_.options.known) {
+    if (count < x_.rows)
+      notes_.push_back(
+          fmt::format("{}: {} have no label, so that the predictions are not scored", reading_.name, rows));
+    labels_.clear();
+    events_.reset();
+    return;
+  }
+  if (count == x_.rows) fail("{}: no row has a label; name another column (--label), or none", reading_.name);
+  notes_.push_back(fmt::format("{}: {} have no label and are left out", reading_.name, rows));
+  std::int64_t to = 0;
+  for (std::int64_t i = 0; i < x_.rows; ++i) {
+    if (unlabelled_[static_cast<std::size_t>(i)] != 0) continue;
+    for (auto& column : labels_) column.move(i, to);
+    if (events_) events_->move(i, to);
+    if (groups_) groups_->move(i, to);
+    labelled_.push_back(i);
+    std::copy_n(x_.values.data() + i * x_.columns, x_.columns, x_.values.data() + to * x_.columns);
+    ++to;
+  }
+  DenseMatrix<T> labelled{to, x_.columns, Array<T>(to * x_.columns)};
+  std::copy_n(x_.values.data(), to * x_.columns, labelled.values.data());
+  x_ = std::move(labelled);
+}
+
+/// Carries the columns along that are no features.
+template <class T>
+void CsvReader<T>::keep_dropped() {
+  if (!reading_.options.keep_left_out || dropped_.empty()) return;
+  const auto rows = first_rows_.back() + chunks_.back().rows;
+  std::sort(dropped_.begin(), dropped_.end());
+  for (const auto column : dropped_) kept_.emplace_back(column, -1, rows);
+  texts_.clear();
+  parallel_for(reading_.context, static_cast<std::int64_t>(chunks_.size()),
+               [&](std::int64_t k) { parse_texts(static_cast<std::size_t>(k)); });
+}
+
 template <class T>
 Dataset<T> CsvReader<T>::finish() {
   Dataset<T> dataset;
+  leave_unlabelled_out();
+  if (limits_ > 0)
+    notes_.push_back(fmt::format("{}: values beyond a limit of measurement (such as <0.5) are read as the limit: {}",
+                                 reading_.name, limits_.load()));
   const std::int64_t rows = x_.rows;
   if (labels_.size() > 1) {
     std::vector<std::string> names;
@@ -498,10 +670,13 @@ Dataset<T> CsvReader<T>::finish() {
     fail("{}: no features are left; --nominal names columns of text that are to be features", reading_.name);
   if (std::ssize(kept) < dataset.features()) dataset = take_features(dataset, kept, reading_.context.threads());
   dataset.notes = std::move(notes_);
+  keep_dropped();
   for (const auto& [column, feature, cells] : kept_) {
     const auto& name = layout_.names[column];
     dataset.kept.push_back({name.empty() ? std::to_string(column + 1) : name, {}});
-    for (std::int64_t i = 0; i < rows; ++i) dataset.kept.back().values.emplace_back(cells.text(i));
+    for (std::int64_t i = 0; i < rows; ++i)
+      dataset.kept.back().values.emplace_back(
+          cells.text(labelled_.empty() ? i : labelled_[static_cast<std::size_t>(i)]));
   }
   if (missing_) impute(reading_, dataset);
   dataset.x = stored_as(reading_, std::get<DenseMatrix<T>>(std::move(dataset.x)));
@@ -512,7 +687,10 @@ Dataset<T> CsvReader<T>::finish() {
 
 template <class T>
 Dataset<T> read_csv(const Reading& reading) {
-  return CsvReader<T>(reading).read();
+  if (!reading.options.transpose) return CsvReader<T>(reading).read();
+  const std::string text = transposed(reading);
+  const std::string name = reading.name + " (transposed)";
+  return CsvReader<T>({reading.context, text, name, reading.options, reading.chunk_bytes}).read();
 }
 
 template Dataset<float> read_csv(const Reading&);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cmath>
 #include <cstring>
 
@@ -81,6 +82,13 @@ std::string shown(std::string_view piece) {
   std::size_t cut = longest_shown;
   while (cut > longest_shown - 4 && (static_cast<unsigned char>(piece[cut]) & 0xC0U) == 0x80) --cut;
   return fmt::format("'{}...'", escaped(piece.substr(0, cut)));
+}
+
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
+  return result;
 }
 
 bool is_utf8(std::string_view text) {

@@ -34,6 +34,9 @@ void check_memory(const Reading& reading, double bytes, std::string_view what);
 /// A piece of the text for messages: in quotes, shortened, bytes that do not print escaped.
 std::string shown(std::string_view piece);
 
+/// ASCII letters in lower case.
+std::string lower_case(std::string_view text);
+
 bool is_utf8(std::string_view text);
 
 /// A name from the text, for messages and reports; one that is not UTF-8 is a defect.

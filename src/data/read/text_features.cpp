@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 
 #include "core/fail.hpp"
@@ -18,13 +19,6 @@ namespace {
 constexpr std::int64_t fewest_rows_of_ids = 10;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
-  return result;
-}
 
 /// The digits at the beginning, taken off.
 std::size_t take_digits(std::string_view& text) {
@@ -65,20 +59,40 @@ bool is_date(std::string_view text) {
   });
 }
 
+namespace {
+
+/// The name without an ending that says id or number, in lower case; none: it has no such ending. PatientID and
+/// patientId have one, grid and valid have none.
+std::optional<std::string> without_id(std::string_view name) {
+  const auto lower = lower_case(name);
+  static constexpr std::array<std::string_view, 12> endings{"_id",     " id",     ".id", "-id", "_no",  "_nr",
+                                                            "_number", " number", " no", " nr", "_num", ".no"};
+  for (const auto ending : endings)
+    if (lower.ends_with(ending) && lower.size() > ending.size()) return lower.substr(0, lower.size() - ending.size());
+  const bool capital = name.ends_with("ID") || name.ends_with("Id");
+  if (capital && name.size() > 2 && std::islower(static_cast<unsigned char>(name[name.size() - 3])) != 0)
+    return lower.substr(0, lower.size() - 2);
+  return std::nullopt;
+}
+
+}  // namespace
+
 bool means_id(std::string_view name) {
   const auto lower = lower_case(name);
   static constexpr std::array<std::string_view, 4> known{"id", "index", "unnamed: 0", "rowid"};
   if (std::find(known.begin(), known.end(), lower) != known.end()) return true;
   static constexpr std::array<std::string_view, 4> endings{"_id", " id", ".id", "-id"};
-  return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return lower.ends_with(ending); });
+  if (std::any_of(endings.begin(), endings.end(), [&](std::string_view end) { return lower.ends_with(end); }))
+    return true;
+  return without_id(name).has_value() && (name.ends_with("ID") || name.ends_with("Id"));
 }
 
 bool means_group(std::string_view name) {
-  auto lower = lower_case(name);
-  if (means_id(name) && lower.size() > 3) lower.resize(lower.size() - 3);
-  static constexpr std::array<std::string_view, 8> known{"subject", "patient", "person", "participant",
-                                                         "donor",   "animal",  "family", "individual"};
-  return std::find(known.begin(), known.end(), lower) != known.end();
+  const auto bare = without_id(name).value_or(lower_case(name));
+  static constexpr std::array<std::string_view, 16> known{
+      "subject", "patient", "person", "participant", "donor", "animal", "family", "individual",
+      "mouse",   "rat",     "cage",   "litter",      "pair",  "twin",   "couple", "household"};
+  return std::find(known.begin(), known.end(), bare) != known.end();
 }
 
 TextFeature make_text_feature(const Reading& reading, const TextColumn& cells, bool asked,

@@ -60,6 +60,11 @@ Counts counts_of(std::span<const std::int32_t> rows, std::span<const std::int32_
 
 }  // namespace
 
+bool keeps_groups(SplitKind kind) {
+  return kind == SplitKind::group_k_fold || kind == SplitKind::stratified_group_k_fold ||
+         kind == SplitKind::group_shuffle || kind == SplitKind::custom;
+}
+
 Members members_of(std::span<const std::int32_t> classes) {
   std::int32_t most = -1;
   for (const auto c : classes) {

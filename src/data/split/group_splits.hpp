@@ -29,6 +29,9 @@ struct Members {
 };
 Members members_of(std::span<const std::int32_t> classes);
 
+/// Whether splits of a kind keep the rows of a group together; custom ones are the caller's own.
+bool keeps_groups(SplitKind kind);
+
 /// The fold that tests each row: each group goes to the fold that has the fewest rows so far.
 std::vector<std::int32_t> deal_groups(const Members& groups, const SplitOptions& options);
 

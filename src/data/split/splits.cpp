@@ -71,7 +71,6 @@ void check_fold_classes(const Members& members, std::int32_t folds) {
 /// Were all rows, ordered by class, dealt in turn, then both classes and folds would be even. Each class gives every
 /// fold as many rows as that, but in runs, so that without mixing neighbours stay together.
 std::vector<std::int32_t> deal_stratified(const Members& members, std::int32_t folds) {
-  check_fold_classes(members, folds);
   std::vector<std::int32_t> tester(members.rows.size());
   for (std::int64_t c = 0; c < members.classes(); ++c) {
     auto row = members.begin(c);
@@ -84,6 +83,21 @@ std::vector<std::int32_t> deal_stratified(const Members& members, std::int32_t f
     }
   }
   return tester;
+}
+
+/// Classes numbered in the order of their first rows, so that splits do not depend on what the classes are called.
+std::vector<std::int32_t> by_first_row(std::span<const std::int32_t> classes) {
+  std::vector<std::int32_t> number;
+  std::vector<std::int32_t> result;
+  result.reserve(classes.size());
+  std::int32_t next = 0;
+  for (const auto c : classes) {
+    if (static_cast<std::size_t>(c) >= number.size()) number.resize(static_cast<std::size_t>(c) + 1, -1);
+    auto& mine = number[static_cast<std::size_t>(c)];
+    if (mine < 0) mine = next++;
+    result.push_back(mine);
+  }
+  return result;
 }
 
 void check_shuffle(const Members& members, std::int64_t tests) {
@@ -105,7 +119,7 @@ void check_fraction(const SplitOptions& options) {
 }
 
 /// Test rows of each class: in proportion, rounded by largest remainder so that they add up to `tests`; a class keeps
-/// at least one row for training. Equal remainders: the class with the lower number.
+/// at least one row for training. Equal remainders: the class whose first row comes first.
 std::vector<std::int64_t> allot_tests(const Members& members, std::int64_t tests) {
   const auto rows = static_cast<std::int64_t>(members.rows.size());
   std::vector<std::int64_t> allotted;
@@ -238,8 +252,8 @@ void Splits::plan_shuffle(std::span<const std::int32_t> classes) {
   // Rounded up, but not for what the fraction's own rounding adds.
   const double wanted = std::ceil(options_.test_fraction * static_cast<double>(rows_) * (1 - 1e-12));
   const auto tests = std::max<std::int64_t>(1, static_cast<std::int64_t>(wanted));
-  auto members = members_of(classes);
-  check_shuffle(members, tests);
+  check_shuffle(members_of(classes), tests);
+  auto members = members_of(by_first_row(classes));
   class_tests_ = allot_tests(members, tests);
   members_ = std::move(members.rows);
   begins_ = std::move(members.begins);
@@ -272,7 +286,8 @@ Splits make_splits(std::int64_t rows, std::span<const std::int32_t> classes, std
     splits.tester_ = deal_k_fold(order, options.count);
   } else if (options.kind == SplitKind::stratified_k_fold) {
     need_classes();
-    auto members = members_of(classes);
+    check_fold_classes(members_of(classes), options.count);
+    auto members = members_of(by_first_row(classes));
     if (options.shuffle) shuffle_members(members, options);
     splits.tester_ = deal_stratified(members, options.count);
   } else if (options.kind == SplitKind::group_k_fold) {

@@ -50,7 +50,7 @@ class ArffWriter : public RowWriter<T> {
     for (const std::string& name : dataset.group_names) group_names_.push_back(quoted(name));
   }
 
-  /// Features, then the group, then the label.
+  /// Features, kept columns, the group, the label.
   std::string preamble() const override {
     const std::string relation = std::filesystem::path(dataset_.source).stem().string();
     std::string out = fmt::format("@relation {}\n\n", quoted(relation.empty() ? "table" : relation));
@@ -58,6 +58,7 @@ class ArffWriter : public RowWriter<T> {
       out +=
           fmt::format("@attribute {} {}\n", quoted(dataset_.feature_name(j)),
                       is_nominal(dataset_, j) ? quoted_list(dataset_.levels[static_cast<std::size_t>(j)]) : "numeric");
+    for (const auto& kept : dataset_.kept) out += fmt::format("@attribute {} string\n", quoted(kept.name));
     if (!dataset_.groups.empty())
       out +=
           fmt::format("@attribute {} {}\n", quoted(unused_name(dataset_, "group")), quoted_list(dataset_.group_names));
@@ -85,6 +86,10 @@ class ArffWriter : public RowWriter<T> {
         append_number(out, value, digits_);
     });
     std::int64_t attribute = dataset_.features();
+    for (const auto& kept : dataset_.kept) {
+      separate(attribute++);
+      out += quoted(kept.values[static_cast<std::size_t>(i)]);
+    }
     if (!dataset_.groups.empty()) {
       separate(attribute++);
       out += group_names_[static_cast<std::size_t>(dataset_.groups[static_cast<std::size_t>(i)])];

@@ -17,10 +17,11 @@ class CsvWriter : public RowWriter<T> {
     check_delimiter(options_.delimiter);
   }
 
-  /// Features, then the group, then the label.
+  /// Kept columns, features, the group, the label.
   std::string preamble() const override {
     if (!options_.header) return {};
     std::string out;
+    for (const auto& kept : dataset_.kept) append_field(out, kept.name, true);
     for (std::int64_t j = 0; j < dataset_.features(); ++j) append_field(out, dataset_.feature_name(j), true);
     if (!dataset_.groups.empty()) append_field(out, unused_name(dataset_, "group"), true);
     if (!dataset_.target.empty())
@@ -30,6 +31,7 @@ class CsvWriter : public RowWriter<T> {
   }
 
   void row(std::int64_t i, std::string& out) const override {
+    for (const auto& kept : dataset_.kept) append_field(out, kept.values[static_cast<std::size_t>(i)], false);
     std::int64_t next = 0;
     for_each_entry(dataset_, i, [&](std::int64_t feature, T value) {
       for (; next < feature; ++next) append_value(out, next, T(0));

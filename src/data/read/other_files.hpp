@@ -1,0 +1,12 @@
+// Files that hold tables, but not as text.
+#pragma once
+
+#include "data/read/reading.hpp"
+
+namespace sheaf {
+
+/// An Error that says what the file is and how to get text from it, if its first bytes are those of a spreadsheet, an
+/// archive or another binary file.
+void refuse_other_files(const Reading& reading);
+
+}  // namespace sheaf

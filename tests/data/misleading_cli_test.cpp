@@ -1,0 +1,234 @@
+// What a table holds beside features and labels that can be trusted: selected features, codes, ids, guesses. Through
+// the program itself.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/random.hpp"
+#include "program.hpp"
+
+namespace sheaf::test {
+namespace misleading_cli_test {
+
+class Misleading : public ProgramTest {
+ protected:
+  static bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+  nlohmann::json json(const std::string& line) const {
+    const auto outcome = shell(line + " --json");
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return nlohmann::json::parse(outcome.out, nullptr, false);
+  }
+
+  /// `count` features of noise, but for those numbered 17 and 42, counted from 1; the first line is `header`.
+  static std::string planted(const std::string& header, bool libsvm) {
+    Random random(11);
+    std::string text = header;
+    for (int i = 0; i < 80; ++i) {
+      const bool one = i % 2 == 0;
+      if (libsvm) text += one ? "1" : "-1";
+      for (int j = 1; j <= 50; ++j) {
+        const double shift = j == 17 || j == 42 ? (one ? 2.0 : -2.0) : 0.0;
+        const auto value = std::to_string(random.normal() + shift);
+        text += libsvm ? " " + std::to_string(j) + ":" + value : value + ",";
+      }
+      text += libsvm ? "\n" : (one ? "1\n" : "0\n");
+    }
+    return text;
+  }
+  static std::string numbered_header() {
+    std::string header;
+    for (int j = 1; j <= 50; ++j) header += std::to_string(j) + ",";
+    return header + "label\n";
+  }
+  /// Rows of `cell(i)`, a number that says little, and a class.
+  template <class Cell>
+  static std::string table(const std::string& name, const Cell& cell, int rows = 60) {
+    Random random(5);
+    std::string text = name + ",x,label\n";
+    for (int i = 0; i < rows; ++i) {
+      const bool one = random.below(2) == 1;
+      text +=
+          std::string(cell(i)) + "," + std::to_string(random.normal() + (one ? 0.5 : 0)) + (one ? ",yes\n" : ",no\n");
+    }
+    return text;
+  }
+};
+
+TEST_F(Misleading, SelectedFeaturesOfLibsvmKeepTheirIndices) {
+  write("t.svm", planted("", true));
+  ASSERT_EQ(shell("sheaf select t.svm --count 2 --bins 5 --apply two.svm").code, 0);
+  const auto line = file("two.svm").substr(0, file("two.svm").find('\n'));
+  const auto whole = file("t.svm").substr(0, file("t.svm").find('\n'));
+  EXPECT_TRUE(holds(line, " 17:") && holds(line, " 42:")) << line;
+  EXPECT_EQ(std::count(line.begin(), line.end(), ':'), 2);
+  for (std::size_t at = line.find(' '); at != std::string::npos; at = line.find(' ', at + 1))
+    EXPECT_TRUE(holds(whole + " ", line.substr(at, line.find(' ', at + 1) - at) + " ")) << "the values are the same";
+  ASSERT_EQ(shell("sheaf fit two.svm --output m").code, 0);
+  EXPECT_GT(json("sheaf predict t.svm --model-file m")["scores"]["accuracy"].get<double>(), 0.95);
+}
+
+TEST_F(Misleading, ColumnsCalledByNumbersKeepTheirNames) {
+  write("t.csv", planted(numbered_header(), false));
+  write("t.svm", planted("", true));
+  for (const auto* input : {"t.csv", "t.svm"}) {
+    ASSERT_EQ(shell("sheaf select " + std::string(input) + " --count 2 --bins 5 --apply two.csv").code, 0);
+    const auto header = file("two.csv").substr(0, file("two.csv").find('\n'));
+    EXPECT_TRUE(holds(header, "\"17\"") && holds(header, "\"42\"")) << header;
+    ASSERT_EQ(shell("sheaf fit two.csv --output m").code, 0);
+    EXPECT_GT(json("sheaf predict " + std::string(input) + " --model-file m")["scores"]["accuracy"].get<double>(),
+              0.95);
+  }
+}
+
+TEST_F(Misleading, ConvertKeepsColumnsAndWhatSelectNoted) {
+  write("t.csv", planted(numbered_header(), false));
+  ASSERT_EQ(shell("sheaf select t.csv --count 2 --bins 5 --apply two.csv && sheaf convert two.csv two.arff").code, 0);
+  const auto found = shell("sheaf search two.arff --cost 1 --output s");
+  EXPECT_TRUE(holds(found.err, "was made by sheaf select")) << found.err;
+  std::string raw = "id,date,x,label\n";
+  for (int i = 0; i < 12; ++i)
+    raw += "P0" + std::to_string(i) + ",2021-03-" + std::to_string(10 + i) + "," + std::to_string(i * 7 % 5) +
+           (i % 2 == 0 ? ",a\n" : ",b\n");
+  write("raw.csv", raw);
+  ASSERT_EQ(shell("sheaf convert raw.csv copy.csv && sheaf convert raw.csv copy.arff").code, 0);
+  EXPECT_EQ(file("copy.csv"), raw);
+  EXPECT_TRUE(holds(file("copy.arff"), "@attribute id string\n@attribute date string\n")) << file("copy.arff");
+  const auto read = shell("sheaf info copy.arff");
+  EXPECT_EQ(read.code, 0) << read.err;
+  EXPECT_TRUE(holds(read.out, "12 rows x 1 feature")) << read.out;
+}
+
+TEST_F(Misleading, DoubtsAreSaidBySearchFitAndInfoAlike) {
+  struct Case {
+    std::string text;
+    std::vector<std::string> says;
+  };
+  Random random(9);
+  const auto number = [&](int) { return std::to_string(random.normal()); };
+  const std::vector<Case> cases{
+      {table("lab", [](int i) { return i % 9 == 0 ? "-999" : std::to_string(i % 13); }),
+       {"lab (-999)", "--missing-codes"}},
+      {table("lab", [](int i) { return i % 9 == 0 ? "9999" : std::to_string(i % 13); }), {"lab (9999)"}},
+      {table("visit", [](int i) { return "202103" + std::to_string(10 + i % 20); }), {"visit", "dates as numbers"}},
+      {table("smoker", [](int i) { return i % 3 == 0   ? "TRUE"
+                                          : i % 3 == 1 ? "True"
+                                                       : "FALSE"; }), {"'TRUE' / 'True'"}},
+      {table("site", [](int i) { return i % 3 == 0   ? "north\xC2\xA0"
+                                        : i % 3 == 1 ? "north"
+                                                     : "south"; }),
+       {"levels of site"}},
+      {table("site", [](int i) { return i % 2 == 0 ? "new\xC2\xA0york" : "bonn"; }), {"no-break spaces"}},
+      {table("same", [](int) { return "4"; }), {"never change"}},
+      {"a,x,label\n" +
+           [&] {
+             std::string text;
+             for (int i = 0; i < 60; ++i) text += std::to_string(i) + "," + number(i) + (i < 30 ? ",no\n" : ",yes\n");
+             return text;
+           }(),
+       {"a", "alone", "determine"}},
+  };
+  for (const auto& [text, says] : cases) {
+    write("t.csv", text);
+    const auto fitted = shell("sheaf fit t.csv --output m");
+    const auto results = json("sheaf search t.csv --cost 1 --output s --force");
+    const auto info = shell("sheaf info t.csv --json").out;
+    std::string found;
+    for (const auto* key : {"warnings", "notes"})
+      for (const auto& line : results[key]) found += line.get<std::string>() + "\n";
+    for (const auto& part : says) {
+      EXPECT_TRUE(holds(fitted.err, part) || fitted.code != 0) << part << "\nfit: " << fitted.err;
+      EXPECT_TRUE(holds(found, part)) << part << "\nsearch: " << found;
+      EXPECT_TRUE(holds(info, part) || holds(info, nlohmann::json(part).dump().substr(1, part.size())))
+          << part << "\ninfo: " << info;
+    }
+  }
+  write("big.csv", table("big", [](int i) { return i % 2 == 0 ? "1e200" : "2e200"; }));
+  EXPECT_TRUE(holds(shell("sheaf fit big.csv --output m").err, "squares overflow: big (2e+200)"));
+  EXPECT_TRUE(holds(shell("sheaf info big.csv --json").out, "squares overflow: big (2e+200)"));
+  write("clean.csv", table("z", number));
+  EXPECT_FALSE(holds(shell("sheaf fit clean.csv --output m").err, "warning"));
+}
+
+TEST_F(Misleading, AGuessedLabelIsSaidWithTheReason) {
+  const auto err = [&](const std::string& header) {
+    write("t.csv", header + "\n1,2,0\n2,1,1\n3,2,0\n1,4,1\n");
+    return shell("sheaf fit t.csv --output m").err;
+  };
+  EXPECT_TRUE(holds(err("a,b,outcome"), "'outcome' is taken as the label, since it is the last column"));
+  EXPECT_TRUE(
+      holds(err("x,y,outcome"), "'y' is taken as the label, for its name, though the last column is 'outcome'"));
+  EXPECT_TRUE(holds(err("class,b,outcome"), "'class' is taken as the label"));
+  EXPECT_FALSE(holds(err("a,b,label"), "taken as the label"));
+  EXPECT_FALSE(holds(err("target,b,c"), "taken as the label"));
+  EXPECT_FALSE(holds(err("a,b,y"), "taken as the label"));
+}
+
+TEST_F(Misleading, WholeNumbersOfFewRowsNameRegression) {
+  std::string text = "x,grade\n";
+  for (int i = 0; i < 40; ++i) text += std::to_string(i * 7 % 11) + "," + std::to_string(i % 18) + "\n";
+  write("t.csv", text);
+  EXPECT_TRUE(complains(shell("sheaf search t.csv --label grade --cost 1 --output s"), 2, {"--task regression"}));
+}
+
+TEST_F(Misleading, ThePositiveClassIsWhatOneLooksFor) {
+  const std::vector<std::pair<std::string, std::string>> pairs{
+      {"cancer", "normal"}, {"case", "control"},    {"disease", "healthy"}, {"Tumour", "normal tissue"},
+      {"AD", "CTRL"},       {"mutant", "wildtype"}, {"ALS", "control"},     {"glioma", "Normal"}};
+  for (const auto& [looked_for, other] : pairs) {
+    std::string text = "a,label\n";
+    for (int i = 0; i < 20; ++i) text += std::to_string(i * 7 % 11) + "," + (i % 2 == 0 ? looked_for : other) + "\n";
+    write("t.csv", text);
+    EXPECT_TRUE(holds(shell("sheaf fit t.csv --output m").out, "positive class " + looked_for)) << looked_for;
+  }
+}
+
+TEST_F(Misleading, IdsThatAreNumbersAreNotedAndNoFeatures) {
+  for (const auto* name : {"patient", "subject_id", "PatientID", "mouse", "cage", "litter", "pair"}) {
+    write("t.csv", table(name, [](int i) { return std::to_string(100 + i / 3); }));
+    const auto outcome = shell("sheaf fit t.csv --output m");
+    EXPECT_TRUE(holds(outcome.err, "'" + std::string(name) + "') is left out")) << outcome.err;
+    EXPECT_TRUE(holds(outcome.err, "--group " + std::string(name))) << outcome.err;
+    EXPECT_TRUE(holds(shell("sheaf info t.csv").out, "60 rows x 1 feature"));
+  }
+  write("t.csv", table("paired_grid", [](int i) { return std::to_string(100 + i / 3); }));
+  EXPECT_TRUE(holds(shell("sheaf info t.csv").out, "60 rows x 2 features")) << "a name that only resembles one";
+}
+
+TEST_F(Misleading, ASplitThatIgnoresTheNamedGroupsIsAnError) {
+  write("t.csv", table("mouse", [](int i) { return std::to_string(i / 3); }));
+  for (const auto* split : {"stratified", "kfold", "shuffle", "loo", "bootstrap"})
+    EXPECT_TRUE(complains(shell("sheaf search t.csv --group mouse --cost 1 --output s --split " + std::string(split)),
+                          2, {"--split " + std::string(split), "--group mouse", "stratified-group"}));
+  EXPECT_FALSE(exists("s/results.json"));
+  EXPECT_EQ(shell("sheaf search t.csv --group mouse --cost 1 --output s --force --split group").code, 0);
+}
+
+TEST_F(Misleading, NamesOfClassesDrawNoOtherFolds) {
+  const auto rows = [&](const std::string& one, const std::string& other) {
+    auto text = table("z", [](int i) { return std::to_string(i * 7 % 11); });
+    for (const auto& [from, to] : {std::pair<std::string, std::string>{",yes", "," + one}, {",no", "," + other}})
+      for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+        text.replace(at, from.size(), to);
+    write("t.csv", text);
+    EXPECT_EQ(shell("sheaf search t.csv --cost 1 --predictions --output s --force").code, 0);
+    const auto predictions = file("s/predictions.csv");
+    std::string splits;  // row,split of each line
+    for (std::size_t at = predictions.find('\n') + 1; at < predictions.size(); at = predictions.find('\n', at) + 1)
+      splits += predictions.substr(at, predictions.find(',', predictions.find(',', at) + 1) - at) + "\n";
+    return splits;
+  };
+  EXPECT_EQ(rows("a", "b"), rows("b", "a"));
+}
+
+TEST_F(Misleading, HugeValuesHaveMeansAndFarIndicesAnError) {
+  write("t.csv", table("big", [](int i) { return i % 2 == 0 ? "1e308" : "-1e308"; }));
+  const auto info = shell("sheaf info t.csv").out;
+  EXPECT_FALSE(holds(info, "nan")) << info;
+  EXPECT_TRUE(holds(info, "1e+308")) << info;
+  write("range", "x\n-1 1\n2147483647 0 1\n");
+  write("t.svm", "1 1:1\n-1 2:1\n");
+  EXPECT_TRUE(complains(shell("sheaf svm-scale -r range t.svm"), 1, {"range:3:", "2147483647"}));
+}
+
+}  // namespace misleading_cli_test
+}  // namespace sheaf::test
