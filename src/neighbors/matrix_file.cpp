@@ -26,7 +26,7 @@
 #include "core/fail.hpp"
 #include "core/hash/sha256.hpp"
 #include "core/temporary.hpp"
-#include "data/write/sink.hpp"
+#include "data/bytes/sink.hpp"
 #include "neighbors/npy.hpp"
 #include "neighbors/verbs/ops.hpp"
 

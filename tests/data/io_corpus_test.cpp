@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "data/read/text_source.hpp"
+#include "data/bytes/text_source.hpp"
 #include "fuzz/cuts_check.hpp"
 #include "fuzz/reader_check.hpp"
 

@@ -7,8 +7,8 @@
 
 #include <sheaf/io.hpp>
 
+#include "data/bytes/text_source.hpp"
 #include "data/read/reading.hpp"
-#include "data/read/text_source.hpp"
 #include "tables.hpp"
 
 namespace sheaf {

@@ -10,7 +10,7 @@
 
 #include <sheaf/io.hpp>
 
-#include "data/read/text_source.hpp"
+#include "data/bytes/text_source.hpp"
 #include "tables.hpp"
 
 namespace sheaf {

@@ -7,7 +7,7 @@
 
 #include <sheaf/error.hpp>
 
-#include "data/read/text_source.hpp"
+#include "data/bytes/text_source.hpp"
 #include "program.hpp"
 
 namespace sheaf::test {

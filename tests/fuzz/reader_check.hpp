@@ -15,7 +15,7 @@
 
 #include <sheaf/io.hpp>
 
-#include "data/compress/compression.hpp"
+#include "data/bytes/compression.hpp"
 #include "data/read/reading.hpp"
 
 namespace sheaf::fuzz {

@@ -7,7 +7,7 @@
 #include <sheaf/io.hpp>
 #include <sheaf/rescore.hpp>
 
-#include "data/write/sink.hpp"
+#include "data/bytes/sink.hpp"
 #include "golden.hpp"
 #include "rescore/input/psms.hpp"
 

@@ -14,7 +14,7 @@
 
 #include <sheaf/rescore.hpp>
 
-#include "data/read/text_source.hpp"
+#include "data/bytes/text_source.hpp"
 #include "devices.hpp"
 #include "golden.hpp"
 #include "rescore/confidence/confidence.hpp"

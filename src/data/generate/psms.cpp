@@ -11,9 +11,9 @@
 
 #include "core/parallel.hpp"
 #include "core/random.hpp"
+#include "data/bytes/sink.hpp"
 #include "data/generate/psm_draw.hpp"
 #include "data/parameter_rows.hpp"
-#include "data/write/sink.hpp"
 
 namespace sheaf {
 namespace {

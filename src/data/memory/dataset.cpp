@@ -4,7 +4,7 @@
 #include "data/memory/argument.hpp"
 #include "data/memory/labels.hpp"
 #include "data/memory/matrices.hpp"
-#include "data/prepare/impute.hpp"
+#include "data/read/impute.hpp"
 
 namespace sheaf {
 namespace memory {

@@ -23,8 +23,8 @@
 
 #include <sheaf/io.hpp>
 
+#include "data/bytes/text_source.hpp"
 #include "data/prepare/binning.hpp"
-#include "data/read/text_source.hpp"
 #include "data/text/escape.hpp"
 #include "data/text/line_reader.hpp"
 

@@ -13,7 +13,7 @@
 #include <sheaf/io.hpp>
 
 #include "core/fail.hpp"
-#include "data/read/text_source.hpp"
+#include "data/bytes/text_source.hpp"
 #include "data/text/line_reader.hpp"
 
 namespace sheaf {

@@ -14,7 +14,7 @@
 
 #include <sheaf/scaling.hpp>
 
-#include "data/read/text_source.hpp"
+#include "data/bytes/text_source.hpp"
 #include "data/text/escape.hpp"
 #include "data/text/line_reader.hpp"
 

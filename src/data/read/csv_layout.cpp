@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "core/fail.hpp"
-#include "data/prepare/impute.hpp"
+#include "data/read/impute.hpp"
 #include "data/text/number.hpp"
 
 namespace sheaf {

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "data/read/text_source.hpp"
+#include "data/bytes/text_source.hpp"
 #include "data/text/line_reader.hpp"
 
 namespace sheaf {

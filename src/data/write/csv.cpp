@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "data/nominal.hpp"
-#include "data/prepare/impute.hpp"
 #include "data/read/csv_fields.hpp"
+#include "data/read/impute.hpp"
 #include "data/text/number.hpp"
 #include "data/write/writing.hpp"
 

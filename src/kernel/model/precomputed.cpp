@@ -7,7 +7,7 @@
 #include <sheaf/svm.hpp>
 
 #include "core/fail.hpp"
-#include "data/read/text_source.hpp"
+#include "data/bytes/text_source.hpp"
 
 namespace sheaf {
 namespace {

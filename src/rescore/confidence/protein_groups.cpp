@@ -6,8 +6,8 @@
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "data/bytes/text_source.hpp"
 #include "data/read/reading.hpp"
-#include "data/read/text_source.hpp"
 
 namespace sheaf::rescore {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "data/write/sink.hpp"
+#include "data/bytes/sink.hpp"
 #include "rescore/confidence/confidence.hpp"
 #include "rescore/confidence/pep.hpp"
 #include "rescore/confidence/peptides.hpp"

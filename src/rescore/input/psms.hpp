@@ -13,7 +13,7 @@
 #include <sheaf/context.hpp>
 #include <sheaf/matrix.hpp>
 
-#include "data/read/text_source.hpp"
+#include "data/bytes/text_source.hpp"
 
 namespace sheaf::rescore {
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "data/bytes/sink.hpp"
 #include "data/text/number.hpp"
-#include "data/write/sink.hpp"
 
 namespace sheaf::rescore {
 

@@ -7,7 +7,7 @@
 #include <sheaf/rescore.hpp>
 
 #include "core/parallel.hpp"
-#include "data/write/sink.hpp"
+#include "data/bytes/sink.hpp"
 
 namespace sheaf {
 namespace {

@@ -8,10 +8,10 @@
 #include <sheaf/rescore.hpp>
 
 #include "core/fail.hpp"
+#include "data/bytes/sink.hpp"
+#include "data/bytes/text_source.hpp"
 #include "data/read/reading.hpp"
-#include "data/read/text_source.hpp"
 #include "data/text/number.hpp"
-#include "data/write/sink.hpp"
 #include "rescore/input/pin_header.hpp"
 
 namespace sheaf {

@@ -10,8 +10,8 @@
 
 #include "core/fail.hpp"
 #include "core/temporary.hpp"
+#include "data/bytes/sink.hpp"
 #include "data/text/json_text.hpp"
-#include "data/write/sink.hpp"
 
 namespace sheaf::engine {
 namespace {

@@ -11,7 +11,7 @@
 
 #include <sheaf/progress.hpp>
 
-#include "data/read/mapped_file.hpp"
+#include "data/bytes/mapped_file.hpp"
 
 namespace sheaf {
 

@@ -7,11 +7,11 @@
 #include "core/fail.hpp"
 #include "core/names.hpp"
 #include "data/budget.hpp"
-#include "data/compress/compression.hpp"
-#include "data/formats.hpp"
+#include "data/bytes/compression.hpp"
+#include "data/bytes/text_source.hpp"
+#include "data/formats/formats.hpp"
 #include "data/read/other_files.hpp"
 #include "data/read/reading.hpp"
-#include "data/read/text_source.hpp"
 
 namespace sheaf {
 

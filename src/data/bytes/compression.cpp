@@ -1,11 +1,11 @@
-#include "data/compress/compression.hpp"
+#include "data/bytes/compression.hpp"
 
 #include <array>
 
 #include <sheaf/io.hpp>
 
 #include "core/fail.hpp"
-#include "data/compress/codecs.hpp"
+#include "data/bytes/codecs.hpp"
 
 namespace sheaf {
 namespace {

@@ -1,4 +1,4 @@
-#include "data/compress/codecs.hpp"
+#include "data/bytes/codecs.hpp"
 
 #include <array>
 

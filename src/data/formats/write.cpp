@@ -7,8 +7,8 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
-#include "data/formats.hpp"
-#include "data/write/sink.hpp"
+#include "data/bytes/sink.hpp"
+#include "data/formats/formats.hpp"
 #include "data/write/writing.hpp"
 
 namespace sheaf {

@@ -1,4 +1,4 @@
-#include "data/read/text_source.hpp"
+#include "data/bytes/text_source.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -14,7 +14,7 @@
 #include <sheaf/device.hpp>
 
 #include "core/fail.hpp"
-#include "data/compress/compression.hpp"
+#include "data/bytes/compression.hpp"
 
 namespace sheaf {
 namespace {

@@ -1,4 +1,4 @@
-#include "data/read/mapped_file.hpp"
+#include "data/bytes/mapped_file.hpp"
 
 #include <array>
 #include <atomic>

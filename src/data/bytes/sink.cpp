@@ -1,4 +1,4 @@
-#include "data/write/sink.hpp"
+#include "data/bytes/sink.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -8,7 +8,7 @@
 #include <sheaf/io.hpp>
 
 #include "core/fail.hpp"
-#include "data/compress/compression.hpp"
+#include "data/bytes/compression.hpp"
 
 namespace sheaf {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <sheaf/progress.hpp>
 
-#include "data/read/text_source.hpp"
-#include "data/write/sink.hpp"
+#include "data/bytes/sink.hpp"
+#include "data/bytes/text_source.hpp"
 
 namespace sheaf {
 

@@ -1,4 +1,4 @@
-#include "data/prepare/impute.hpp"
+#include "data/read/impute.hpp"
 
 #include <algorithm>
 #include <array>

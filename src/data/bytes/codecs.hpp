@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "data/read/text_source.hpp"
-#include "data/write/sink.hpp"
+#include "data/bytes/sink.hpp"
+#include "data/bytes/text_source.hpp"
 
 namespace sheaf {
 
