@@ -354,6 +354,9 @@ class Search:
             for axis, given in zip(family.axes, values)
             if axis is not _COUNT
         }
+        settings = dict(family.settings)
+        if "alpha" in settings:  # a penalty that is not searched over is its only value
+            space.setdefault("alpha", settings["alpha"])
         pipeline = dict(family.pipeline)
         if family.criterion:
             pipeline["select"] = f"{family.criterion}:{','.join(_COUNT.text(count) for count in values[-1])}"

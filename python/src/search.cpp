@@ -8,7 +8,6 @@ namespace {
 
 using Rows = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>;
 
-/// What is not searched over has the value of the options, which may be none.
 SearchSpace space_of(const ModelOptions& options, const Settings& settings) {
   SearchSpace space(options);
   for (const auto& [name, text] : settings) set_parameter(space, name, text);

@@ -241,13 +241,15 @@ Parameter<Options> searched(Parameter<Options> row, std::string_view what, std::
   row.list = ParameterList{"NAMES", std::string(what), std::move(automatic)};
   return row;
 }
-/// Numbers above 0 as a list or as a range.
+/// Numbers as a list or as a range; above 0 unless `numbers` reads others.
 template <class Options>
-Parameter<Options> searched_range(Parameter<Options> row, std::string_view what, std::string automatic) {
+Parameter<Options> searched_range(Parameter<Options> row, std::string_view what, std::string automatic,
+                                  std::function<std::vector<double>(std::string_view)> numbers = {}) {
   const auto name = row.name;
-  return searched(
-      std::move(row), fmt::format("{} to try: numbers A,B,C, or LOW:HIGH:COUNT in equal steps of the logarithm", what),
-      std::move(automatic), [name](std::string_view text) { return parse_numbers(text, name); }, "LIST|RANGE");
+  if (!numbers) numbers = [name](std::string_view text) { return parse_numbers(text, name); };
+  return searched(std::move(row),
+                  fmt::format("{} to try: numbers A,B,C, or LOW:HIGH:COUNT in equal steps of the logarithm", what),
+                  std::move(automatic), std::move(numbers), "LIST|RANGE");
 }
 /// Reads numbers within limits, separated by commas.
 template <class Number>

@@ -161,11 +161,11 @@ test_that("sparse data, predictions, plots and tables of Huber and quantile nets
 test_that("searches and studies choose Huber and quantile nets by their scores", {
   scores <- c("elastic-net-huber" = "mean_absolute_error", "elastic-net-quantile" = "mean_pinball_loss")
   for (model in names(scores)) {
-    found <- sheaf_search(x, y, model = model, folds = 3, grid = list(alphas = c(1, 0.1)), standardise = TRUE, seed = 1)
+    found <- sheaf_search(x, y, model = model, folds = 3, grid = list(alpha = c(1, 0.1)), standardise = TRUE, seed = 1)
     expect_identical(found$score, scores[[model]])
-    study <- sheaf_study(x, y, model = model, resamples = 2, folds = 3, grid = list(alphas = c(1, 0.1)), seed = 1)
+    study <- sheaf_study(x, y, model = model, resamples = 2, folds = 3, grid = list(alpha = c(1, 0.1)), seed = 1)
     expect_identical(study$score, scores[[model]])
-    plain <- sheaf_study(x, y, model = model, resamples = 2, folds = 3, grid = list(alphas = c(1, 0.1)), seed = 1,
+    plain <- sheaf_study(x, y, model = model, resamples = 2, folds = 3, grid = list(alpha = c(1, 0.1)), seed = 1,
                          standardise = TRUE)
     expect_identical(study$features, plain$features)
   }

@@ -49,6 +49,12 @@ const Choices<StandardErrors>& sources_of_errors() {
   return choices;
 }
 
+/// Numbers of 0 or more, or a range of numbers above 0.
+std::vector<double> read_alphas(std::string_view text) {
+  if (text.find(':') != std::string_view::npos) return parse_numbers(text, "alpha");
+  return list_reader<double>("alpha", {0, std::numeric_limits<double>::max()})(text);
+}
+
 template <class Value>
 std::string_view text_of(const Choices<Value>& choices, Value value) {
   for (const auto& [name, known] : choices)
@@ -76,7 +82,7 @@ const std::vector<Parameter<GlmOptions>>& parameters() {
                              "function of the mean that is linear in the features; auto: the usual one of the family"),
       searched_range(
           number_row("alpha", &O::alpha, {0, most}, "how much the L2 penalty weighs against the mean loss; 0: none"),
-          "alphas", "1e-6:10:8"),
+          "alphas", "1e-6:10:8", read_alphas),
       number_row("power", &O::power, {1, 2}, "tweedie: the variance is mean^power"),
       number_row("theta", &O::theta, {0, most}, "negative-binomial: the variance is mean + mean^2 / theta",
                  "estimated"),
