@@ -1,5 +1,6 @@
 // Datasets as a pipeline reads them: its features in its order, levels as it numbers them.
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 
@@ -64,11 +65,29 @@ bool match_names(const Pipeline& pipeline, const Dataset<T>& dataset) {
   return are_positions(ours ? pipeline.feature_names : dataset.feature_names);
 }
 
+std::string in_small_letters(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+/// "; 'Age' is there as 'age'" for the first name that differs in letter case only.
+template <class Names>
+std::string case_hint(const std::vector<std::string>& missing, const Names& there) {
+  for (const auto& name : missing)
+    for (const auto& [other, place] : there)
+      if (in_small_letters(other) == in_small_letters(name))
+        return fmt::format("; '{}' is there as '{}': names must agree in letter case", name, other);
+  return {};
+}
+
 /// For each feature of the pipeline its place in the dataset.
 template <class T>
 std::vector<std::int64_t> find_places(const Pipeline& pipeline, const Dataset<T>& dataset,
                                       std::vector<std::string>& warnings) {
   std::vector<std::int64_t> places(static_cast<std::size_t>(pipeline.features), absent);
+  if (dataset.features() == 0 && pipeline.features > 0 && !is_sparse(dataset.x))
+    fail("{}: has no column of the model{}", dataset.source,
+         pipeline.feature_names.empty() ? "" : ", which reads " + some_names(pipeline.feature_names));
   if (!match_names(pipeline, dataset)) {
     for (std::int64_t j = 0; j < std::min(pipeline.features, dataset.features()); ++j)
       places[static_cast<std::size_t>(j)] = j;
@@ -93,8 +112,9 @@ std::vector<std::int64_t> find_places(const Pipeline& pipeline, const Dataset<T>
     }
   }
   if (!missing.empty())
-    fail("{}: {} feature{} of the model {} missing: {}", dataset.source, missing.size(), missing.size() == 1 ? "" : "s",
-         missing.size() == 1 ? "is" : "are", some_names(missing));
+    fail("{}: {} feature{} of the model {} missing: {}{}", dataset.source, missing.size(),
+         missing.size() == 1 ? "" : "s", missing.size() == 1 ? "is" : "are", some_names(missing),
+         case_hint(missing, by_name));
   if (known < by_name.size())
     warnings.push_back(
         fmt::format("{}: {} columns are not in the model and are left out", dataset.source, by_name.size() - known));

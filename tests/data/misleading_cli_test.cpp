@@ -231,4 +231,16 @@ TEST_F(Misleading, HugeValuesHaveMeansAndFarIndicesAnError) {
 }
 
 }  // namespace misleading_cli_test
+TEST_F(Misleading, ATableWithoutTheColumnsOfTheModelIsRefused) {
+  std::string table = "Age,dose,label\n";
+  for (int i = 0; i < 30; ++i) table += std::to_string(i) + "," + std::to_string(i % 7) + (i < 15 ? ",a\n" : ",b\n");
+  write("t.csv", table);
+  ASSERT_EQ(shell("sheaf fit t.csv --output m").code, 0);
+  write("other.csv", "height,weight\n1,2\n3,4\n");
+  for (const std::string flag : {"", " --quiet"})
+    EXPECT_TRUE(complains(shell("sheaf predict m other.csv" + flag), 1, {"other.csv", "Age"}));
+  write("case.csv", "age,dose\n1,2\n");
+  EXPECT_TRUE(complains(shell("sheaf predict m case.csv"), 1, {"'Age' is there as 'age'"}));
+}
+
 }  // namespace sheaf::test
