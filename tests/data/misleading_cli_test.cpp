@@ -230,7 +230,6 @@ TEST_F(Misleading, HugeValuesHaveMeansAndFarIndicesAnError) {
   EXPECT_TRUE(complains(shell("sheaf svm-scale -r range t.svm"), 1, {"range:3:", "2147483647"}));
 }
 
-}  // namespace misleading_cli_test
 TEST_F(Misleading, ATableWithoutTheColumnsOfTheModelIsRefused) {
   std::string table = "Age,dose,label\n";
   for (int i = 0; i < 30; ++i) table += std::to_string(i) + "," + std::to_string(i % 7) + (i < 15 ? ",a\n" : ",b\n");
@@ -243,4 +242,5 @@ TEST_F(Misleading, ATableWithoutTheColumnsOfTheModelIsRefused) {
   EXPECT_TRUE(complains(shell("sheaf predict m case.csv"), 1, {"'Age' is there as 'age'"}));
 }
 
+}  // namespace misleading_cli_test
 }  // namespace sheaf::test
