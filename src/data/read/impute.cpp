@@ -13,7 +13,7 @@
 namespace sheaf {
 namespace {
 
-constexpr std::int64_t row_grain = 1024;
+constexpr std::int64_t filled_rows = 1024;
 
 /// The values of one column that are there, in row order; for sparse columns also how many zeros are not stored.
 template <class T>
@@ -156,7 +156,7 @@ template <class T>
 void fill_in(const Context& context, std::span<const double> fills, Matrix<T>& matrix) {
   std::visit(
       [&](auto& x) {
-        parallel_ranges(context, x.rows, row_grain, [&](Range range) {
+        parallel_ranges(context, x.rows, filled_rows, [&](Range range) {
           for_each_value(x, range, [&](std::size_t column, T& value) {
             if (std::isnan(value)) value = static_cast<T>(fills[column]);
           });
