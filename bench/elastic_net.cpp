@@ -576,7 +576,7 @@ int main_of(int argc, char** argv) {
   app.add_option("--loss", options.loss)->check(CLI::IsMember({"squared", "logistic", "poisson", "softmax"}));
   app.add_flag("--grouped", options.grouped, "softmax: penalise a feature's weights in all classes together");
   app.add_option("--threads", options.threads);
-  app.add_option("--alpha", options.alphas);
+  app.add_option("--alphas", options.alphas);
   app.add_option("--parallel", options.parallel);
   app.add_option("--splits", options.splits);
   app.add_option("--repeats", options.repeats);

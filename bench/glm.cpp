@@ -382,7 +382,7 @@ int run(int argc, char** argv) {
   table->add_option("file", options.file, "to write")->required();
   auto* grid = app.add_subcommand("search", "alphas x folds as one sheaf");
   shared(grid);
-  grid->add_option("--alpha", options.alphas);
+  grid->add_option("--alphas", options.alphas);
   grid->add_option("--folds", options.folds);
   auto* every = app.add_subcommand("solvers", "every solver, until it is near the best objective");
   shared(every);

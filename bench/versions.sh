@@ -39,12 +39,12 @@ net='.*auto: ([0-9.]+) s.*'
 selection='^[0-9]: .* ([0-9.]+) s \(.*set-up.*'
 svm='.*Sheaf +([0-9.]+) s.*'
 compare "Newton, 50 models, text, double" s cpu "$newton" bench_newton search --threads 2
-compare "elastic nets, 180 models" s cpu "$net" bench_elastic_net grid --threads 2 --alpha 30 --no-peer
+compare "elastic nets, 180 models" s cpu "$net" bench_elastic_net grid --threads 2 --alphas 30 --no-peer
 compare "selection, JMI, genes" s cpu "$selection" bench_selection --threads 2 --shape 1
 compare "SVM, w8a" s cpu "$svm" bench_svm fit "$data/w8a.svm" --cost 1 --gamma 0.0625 --threads 2 --no-peer
 compare "scores, 1,000,000 rows x 50 models" ms cpu "$scores" bench_scores --rows 1000000 --threads 2
 compare "GPU: Newton, 50 models, text, float" s gpu "$newton" bench_newton search --device cuda --precision float
-compare "GPU: elastic nets, 576 models" s gpu "$net" bench_elastic_net grid --device cuda --precision float --alpha 96 --no-peer
+compare "GPU: elastic nets, 576 models" s gpu "$net" bench_elastic_net grid --device cuda --precision float --alphas 96 --no-peer
 compare "GPU: selection, JMI, text" s gpu "$selection" bench_selection --device cuda --shape 3
 compare "GPU: SVM, a9a" s gpu "$svm" bench_svm fit "$data/a9a.svm" --cost 1 --gamma 0.0625 --device cuda --no-peer --repeats 3
 compare "GPU: scores, 10,000,000 rows x 50 models" ms gpu "$scores" bench_scores --rows 10000000 --device cuda

@@ -63,9 +63,9 @@ run_bench() {
   "$build/bench_newton" search --device cuda --precision float --kind classification --rows 10000000 --features 28
   "$build/bench_scores" --device cuda --rows 10000000
   "$build/bench_selection" --device cuda
-  "$build/bench_elastic_net" grid --device cuda --precision float --alpha 96
-  "$build/bench_elastic_net" grid --device cuda --precision float --alpha 768
-  "$build/bench_elastic_net" study --device cuda --precision float --alpha 96
+  "$build/bench_elastic_net" grid --device cuda --precision float --alphas 96
+  "$build/bench_elastic_net" grid --device cuda --precision float --alphas 768
+  "$build/bench_elastic_net" study --device cuda --precision float --alphas 96
 }
 
 gpu_line

@@ -40,9 +40,9 @@ Parameter<SearchOptions> threshold_row() {
 
 /// Takes scikit-learn's names too.
 Parameter<SearchOptions> score_row() {
-  auto row =
-      open_choice_row<SearchOptions, Metric>("score", &SearchOptions::score, score_choices(), "the score to choose by",
-                                             "accuracy, elastic nets auc, for a numeric target r2");
+  auto row = open_choice_row<SearchOptions, Metric>(
+      "score", &SearchOptions::score, score_choices(), "the score to choose by",
+      "accuracy; if one class has four of five rows, and of elastic nets, auc; for a numeric target r2");
   row.set = [](SearchOptions& options, std::string_view text) { options.score = parse_metric(text); };
   return row;
 }

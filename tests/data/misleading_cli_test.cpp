@@ -237,9 +237,9 @@ TEST_F(Misleading, ATableWithoutTheColumnsOfTheModelIsRefused) {
   ASSERT_EQ(shell("sheaf fit t.csv --output m").code, 0);
   write("other.csv", "height,weight\n1,2\n3,4\n");
   for (const std::string flag : {"", " --quiet"})
-    EXPECT_TRUE(complains(shell("sheaf predict m other.csv" + flag), 1, {"other.csv", "Age"}));
+    EXPECT_TRUE(complains(shell("sheaf predict other.csv --model-file m" + flag), 1, {"other.csv", "Age"}));
   write("case.csv", "age,dose\n1,2\n");
-  EXPECT_TRUE(complains(shell("sheaf predict m case.csv"), 1, {"'Age' is there as 'age'"}));
+  EXPECT_TRUE(complains(shell("sheaf predict case.csv --model-file m"), 1, {"'Age' is there as 'age'"}));
 }
 
 }  // namespace misleading_cli_test

@@ -29,7 +29,12 @@ cmake -S "$source/examples/cpp" -B "$scratch/example" -DCMAKE_PREFIX_PATH="$pref
 cmake --build "$scratch/example" >"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; fail "examples/cpp was not built"; }
 for program in "$scratch"/example/*; do
   [[ -f $program && -x $program ]] || continue
-  "$program" >"$scratch/out" || fail "$(basename "$program") ended with an error"
+  arguments=()
+  case $(basename "$program") in
+    fit) arguments=("$source/examples/cpp/flowers.csv" "$source/examples/cpp/flowers.csv") ;;
+    search) arguments=("$source/examples/cpp/flowers.csv") ;;
+  esac
+  (cd "$scratch" && "$program" "${arguments[@]}") >"$scratch/out" || fail "$(basename "$program") ended with an error"
   [[ -s $scratch/out ]] || fail "$(basename "$program") printed nothing"
 done
 

@@ -38,7 +38,7 @@ void expect_single_fits(const Context& context, const Dataset<double>& dataset, 
   ASSERT_EQ(result.splits, splits.count());
   for (std::size_t p = 0; p < result.points.size(); ++p)
     for (std::int32_t s = 0; s < splits.count(); ++s) {
-      auto svm = family.get<SvmOptions>();
+      auto svm = result.space.get<SvmOptions>();  // with the epsilon that follows from all rows
       svm.cost = result.value(result.points[p], "cost");
       svm.gamma = result.value(result.points[p], "gamma");
       if (svm.kernel == KernelType::polynomial) svm.degree = static_cast<int>(result.value(result.points[p], "degree"));

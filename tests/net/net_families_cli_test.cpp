@@ -88,7 +88,7 @@ TEST_F(NetFamiliesCli, AlphasAreToldApartWhereNearlyAllIsExplained) {
   for (int k = 0; k < 80; ++k) alphas += fmt::format("{}{:.6g}", k > 0 ? "," : "", 10 * std::pow(10.0, -k / 20.0));
   for (const std::string precision : {"double", "float"}) {
     const auto found =
-        shell("sheaf search explained.csv --label y --group fold --model elastic-net --l1-ratios 1 --alphas " + alphas +
+        shell("sheaf search explained.csv --label y --group fold --model elastic-net --l1-ratio 1 --alpha " + alphas +
               " --score mean-squared-error --output " + precision + " --precision " + precision);
     ASSERT_EQ(found.code, 0) << found.err;
     EXPECT_TRUE(holds(found.out, {"alpha = 0.00125893"})) << found.out;

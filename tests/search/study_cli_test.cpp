@@ -94,12 +94,12 @@ TEST_F(StudyCli, FitRefusesWhatItWouldForget) {
                         {"unknown model 'elastic-nett'", "elastic-net"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model lasso --cost 1 --output m"), 2,
                         {"--cost is for --model linear, svm or knn, not for lasso"}));
-  EXPECT_TRUE(
-      complains(shell("sheaf fit t.csv --model lasso --l1-ratio 0.5 --alpha 1 --output m"), 2, {"1 for lasso"}));
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model lasso --l1-ratio 0.5 --alpha 1 --output m"), 2,
+                        {"l1-ratio is for the models elastic-net", "not lasso"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model elastic-net --l1-ratio 1.5 --alpha 1 --output m"), 2,
                         {"l1-ratio is out of range"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model elastic-net --parallel 4 --alpha 1 --output m"), 2,
-                        {"--solver shotgun"}));
+                        {"parallel is for the solver shotgun"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model elastic-net --solver fast --alpha 1 --output m"), 2,
                         {"unknown solver 'fast'", "shotgun"}));
   write("factors", "1\n1\n-1\n");
@@ -112,8 +112,11 @@ TEST_F(StudyCli, FitRefusesWhatItWouldForget) {
                         {"lower-limit is out of range", "0 or less"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model lasso --alpha 1 --upper-limit -1 --output m"), 2,
                         {"upper-limit is out of range", "0 or more"}));
-  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model lasso --alpha 1 --lower-limit 0 --limits factors --output m"), 2,
-                        {"leave out --lower-limit"}));
+  std::string limits;
+  for (int j = 0; j < 40; ++j) limits += "-inf inf\n";
+  write("limits", limits);
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model lasso --alpha 1 --lower-limit 0 --limits limits --output m"), 2,
+                        {"leave out lower-limit"}));
   write("factors", "-inf inf\n0 1\n0.5 1\n");
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model lasso --alpha 1 --limits factors --output m"), 1,
                         {"factors:3:1", "a lower limit, 0 or less or -inf"}));
@@ -305,7 +308,7 @@ TEST_F(StudyCli, RefusesWhatItWouldForget) {
   EXPECT_TRUE(refuses("--model elastic-net --l1-ratio 0.5,2", {"l1-ratio is out of range"}));
   EXPECT_TRUE(refuses("--model elastic-net --alpha 0", {"alpha must be more than 0"}));
   EXPECT_TRUE(refuses("--model elastic-net --alpha 1:0.1:5", {"must be larger"}));
-  EXPECT_TRUE(refuses("--model elastic-net --alpha 1,2 --alpha-count 5", {"leave out --alpha-count"}));
+  EXPECT_TRUE(refuses("--model elastic-net --alpha 1,2 --alpha-count 5", {"leave out alpha-count"}));
   EXPECT_TRUE(refuses("--model elastic-net --smallest-share 1", {"smallest-share is out of range"}));
   EXPECT_TRUE(refuses("--model elastic-net --score r2", {"r2 is a score of a numeric target"}));
   EXPECT_TRUE(refuses("--model elastic-net --score log-loss", {"elastic-net-logistic"}));
