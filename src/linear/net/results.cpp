@@ -46,6 +46,8 @@ double NetRun<T>::tolerance_of(const ModelState& state) const {
   if (null.width > 0)
     return std::max(0.0, (intermediate(state) ? intermediate_tolerance : 1) * params_.tolerance * null.deviance -
                              Quantile::least_below * null.width);
+  // Steps of grouped weights come no closer on a GPU, which has no linear systems for them.
+  if (params_.grouped) return (intermediate(state) ? intermediate_tolerance : 1) * params_.tolerance * null.deviance;
   constexpr double rounding = sizeof(T) == 4 ? 1e-6 : 1e-14;
   const auto goal = goal_of(segment.path, static_cast<std::size_t>(segment.alphas[state.at]), rounding);
   return (intermediate(state) ? intermediate_tolerance : 1) * goal.at(state.rows.loss);
@@ -75,8 +77,8 @@ bool NetRun<T>::advance_finished() {
   for (std::int32_t t = 0; t < count(); ++t) {
     auto& state = states_[static_cast<std::size_t>(t)];
     if (state.finished) continue;
-    const bool stalled =
-        params_.solver == NetSolver::automatic && (state.rounds >= most_rounds || state.in_vain >= most_in_vain);
+    const bool stalled = params_.solver == NetSolver::automatic && !params_.grouped &&
+                         (state.rounds >= most_rounds || state.in_vain >= most_in_vain);
     const bool given_up = state.epochs >= params_.max_epochs || stalled;
     if (start_near_alpha_max(state, sums_of(t)))
       going.push_back(t);
