@@ -12,10 +12,10 @@
 #include "information/count/bit_planes_cuda.cuh"
 #include "information/count/class_order.hpp"
 #include "information/count/columns.hpp"
-#include "information/count/sums_cuda.cuh"
 #include "information/count/ordered.hpp"
 #include "information/count/ordered_cuda.cuh"
 #include "information/count/ordered_device.cuh"
+#include "information/count/sums_cuda.cuh"
 
 namespace sheaf::information {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "statistics/partial_likelihood.hpp"
 #include "cuda/team.cuh"
 #include "linear/products/elements_cuda.cuh"
+#include "statistics/partial_likelihood.hpp"
 
 namespace sheaf::linear::gpu {
 
