@@ -543,9 +543,10 @@ class LocalHyperplane(_LocalClassifier):
         self.precision = precision
         self.n_threads = n_threads
 
+    def _model_kind(self) -> str:
+        return choice("rule", self.rule, {"hyperplane": "hknn", "convex_hull": "cknn"})
+
     def _settings(self) -> Iterable[Setting]:
-        rules = {"hyperplane": "hyperplanes", "convex_hull": "convex-hulls"}
-        yield Setting("rule", choice("rule", self.rule, rules), "rule")
         yield from self._distance_settings()
         yield number("lambda", self.reg_lambda, "reg_lambda")
 
@@ -621,9 +622,10 @@ class LocalSVM(_LocalClassifier):
         applies = {"gamma": self.kernel == "rbf", "temperature": self.feature_weighting == "class_ratio"}
         return {name: axis for name, axis in self._axes.items() if applies.get(name, True)}
 
+    def _model_kind(self) -> str:
+        return choice("rule", self.rule, {"local_svm": "local-svm", "falk_svm": "falk-svm"})
+
     def _settings(self) -> Iterable[Setting]:
-        rules = {"local_svm": "local-svm", "falk_svm": "falk-svm"}
-        yield Setting("rule", choice("rule", self.rule, rules), "rule")
         yield Setting("kernel", choice("kernel", self.kernel, {"linear": "linear", "rbf": "rbf"}), "kernel")
         yield from self._distance_settings()
         yield number("cost", self.C, "C")
