@@ -54,9 +54,10 @@ double r_squared_of(const SearchResult& result) { return result.summary(result.l
 /// scikit-learn's RidgeCV finds about 0.48 on these data.
 TEST(SearchDefaults, RidgeReachesSmallPenalties) {
   const auto dataset = read_dataset<double>(context(), golden("data/diabetes_reg_scale.libsvm"));
-  for (const std::string scale : {"none", "standard"}) {
-    const auto result = search(context(), dataset, "ridge", {{"labels", "numbers"}, {"scale", scale}});
-    EXPECT_GT(r_squared_of(result), 0.46) << scale;
+  for (const bool scaled : {false, true}) {
+    NamedSettings settings{{"labels", "numbers"}};
+    if (scaled) settings.emplace_back("scale", "standard");
+    EXPECT_GT(r_squared_of(search(context(), dataset, "ridge", settings)), 0.46) << scaled;
   }
 }
 
@@ -66,7 +67,7 @@ TEST(SearchDefaults, SupportVectorRegressionDoesNotDependOnTheUnitOfTheTarget) {
   EXPECT_GT(expected, 0.5);
   for (const double unit : {std::exp2(-12), std::exp2(17)}) {
     const auto result = search(context(), make_numbers(unit), "svm");
-    EXPECT_NEAR(r_squared_of(result), expected, 1e-6) << unit;
+    EXPECT_NEAR(r_squared_of(result), expected, 1e-12) << unit;
     EXPECT_GT(result.size(result.level, result.level.chosen.chosen), 1) << "support vectors";
   }
 }

@@ -48,7 +48,13 @@ SvmOptions with_defaults(SvmOptions options, const Target& target, std::span<con
   const bool numbers = !target.empty() && !target.looks_like_classes();
   if (!options.kind) options.kind = numbers ? SvmKind::epsilon_svr : SvmKind::c_svc;
   if (options.kind != SvmKind::one_class) check_label_kind(target, is_regression(*options.kind), "type");
-  if (!options.epsilon) options.epsilon = tube * standard_deviation(target.values, row_weights);
+  if (!options.epsilon) {
+    const double deviation = standard_deviation(target.values, row_weights);
+    options.epsilon = tube * deviation;
+    // Violations are of the target's unit, as epsilon is: who gives that thinks in this unit.
+    if (is_regression(*options.kind) && deviation > 0 && options.tolerance == SvmOptions{}.tolerance)
+      options.tolerance *= deviation;
+  }
   return options;
 }
 
@@ -119,7 +125,9 @@ const std::vector<Parameter<SvmOptions>>& parameters() {
                    {}, 1),
       open_number_row("epsilon", &O::epsilon, {0, most}, "epsilon-svr: errors up to it cost nothing",
                       "a tenth of the target's standard deviation"),
-      positive_row("tolerance", &O::tolerance, "stop where the optimality conditions are violated by less"),
+      positive_row("tolerance", &O::tolerance,
+                   "stop where the optimality conditions are violated by less; of a regression without --epsilon the "
+                   "default is multiplied by the target's standard deviation"),
       number_row("max-iterations", &O::max_iterations, {1, std::numeric_limits<std::int64_t>::max()},
                  "most steps of one SVM", "10000000, or 100 a row"),
       choice_row<O, MultiClass>("multi-class", &O::multi_class,
