@@ -3,7 +3,7 @@
 # make python   build the Python package in build/python; install it with pip install ./python --no-build-isolation
 # make r        build the R package in build/r/library; it says how to install it for good
 # make test     build and run all tests
-# make check    format, documents, clang-tidy and a minute of fuzzing, on what differs from the main branch
+# make check    format, documents, layers, clang-tidy and a minute of fuzzing, on what differs from the main branch
 # make fuzz     fuzz all targets in turn, MINUTES=n (default 10)
 # make weekly   sanitizers, assertions, fuzzing, comparisons with other programs: hours
 # make bench    the benchmarks of this machine
