@@ -62,6 +62,11 @@ void set_parameter(SearchSpace& space, std::string_view name, std::string_view t
   tried.numbers.insert(tried.numbers.end(), more.begin(), more.end());
 }
 
+std::vector<double> engine::default_values(const ModelOptions& options, std::string_view parameter) {
+  const auto& list = find_parameter(options, parameter).list;
+  return list->numbers(list->default_text);
+}
+
 TriedValues& SearchSpace::operator[](std::string_view parameter) {
   const auto found = tried.find(parameter);
   return found != tried.end() ? found->second : tried[std::string(parameter)];

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sheaf/error.hpp>
@@ -109,6 +110,9 @@ struct TrainingOptions {
   /// show of the features; of families that take them. nullptr: from the features as they are.
   const ColumnTransforms* seen = nullptr;
 };
+
+/// The values that a search tries if none are given: those that help names as the default.
+std::vector<double> default_values(const ModelOptions& options, std::string_view parameter);
 
 /// The options that a family decides by itself, before the engine decides the rest.
 struct FamilyTraits {

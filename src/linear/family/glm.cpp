@@ -197,7 +197,7 @@ class GlmRow : public FamilyRow<GlmRow, GlmOptions> {
   }
   template <class T>
   FamilyTraits decide_space(const Dataset<T>& dataset, SearchSpace& space, std::span<const float> row_weights) const {
-    if (space["alpha"].empty()) space["alpha"] = parse_numbers("1e-6:10:8", "alpha");
+    if (space["alpha"].empty()) space["alpha"] = default_values(space.options, "alpha");
     space.options = with_defaults(space.options, summary_of(dataset, row_weights));
     auto& options = space.get<GlmOptions>();
     options.alpha = 0;

@@ -27,8 +27,6 @@ constexpr std::int32_t worthwhile_along_costs = 512;
 constexpr std::int32_t worthwhile_for_dual = 512;
 constexpr std::int64_t weights_share = 16;  // row weights may take this part of the memory
 
-std::vector<double> default_costs() { return parse_numbers("0.001:1000:7", "cost"); }
-
 /// The tasks of a model at C = 1, class weights aside: those depend on the rows that a split trains on.
 LinearOptions unit_options(LinearOptions options) {
   options.cost = 1;
@@ -307,7 +305,7 @@ class LinearRow : public FamilyRow<LinearRow, LinearOptions> {
     if (options.penalty == LinearPenalty::l1)
       fail_usage("linear models with an L1 penalty are searched as elastic nets");
     const bool open = space["cost"].empty();
-    if (open) space["cost"] = default_costs();
+    if (open) space["cost"] = default_values(space.options, "cost");
     options.cost = 1;
     const auto& solver = linear_solver(*options.loss);
     FamilyTraits traits{solver.regression, solver.probabilities, solver.regression ? Metric::r2 : Metric::accuracy,

@@ -561,7 +561,7 @@ class NetRow : public FamilyRow<NetRow, NetOptions> {
     const auto& options = space.get<NetOptions>();
     auto& ratios = space["l1-ratio"];
     if (ratio_is_fixed) ratios = {options.l1_ratio};
-    if (ratios.empty()) ratios = {0.2, 0.5, 0.9};
+    if (ratios.empty()) ratios = default_values(space.options, "l1-ratio");
     if (space.numbers("relax") == std::vector{1.0}) space["relax"] = TriedValues();
     auto& alphas = space["alpha"].numbers;
     if (!alphas.empty() &&
