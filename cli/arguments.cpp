@@ -55,19 +55,32 @@ void Arguments::add_for_family(const std::string& family, Option option) {
   add(std::move(option));
 }
 
-void Arguments::apply_family(const std::string& family, std::string_view model) const {
+void Arguments::apply_families(const std::vector<std::string>& families, std::string_view model,
+                               const std::function<void(std::size_t)>& begin) const {
   for (const auto& section : sections_)
     for (const auto& option : section.options) {
       if (option.families.empty() || option.texts.empty()) continue;
       std::vector<std::string> names;
-      const std::function<void(const std::string&)>* set = nullptr;
-      for (const auto& [name, one] : option.families) {
+      bool taken = false;
+      for (const auto& [name, set] : option.families) {
         names.push_back(name);
-        if (name == family) set = &one;
+        for (std::size_t k = 0; k < families.size(); ++k) {
+          if (families[k] != name) continue;
+          begin(k);
+          for (const auto& text : option.texts) set(text);
+          taken = true;
+        }
       }
-      if (set == nullptr) fail_usage("{} is for --model {}, not for {}", option.flag, join_names(names, "or"), model);
-      for (const auto& text : option.texts) (*set)(text);
+      if (!taken) fail_usage("{} is for --model {}, not for {}", option.flag, join_names(names, "or"), model);
     }
+}
+
+std::vector<std::string> Arguments::given_for_families() const {
+  std::vector<std::string> names;
+  for (const auto& section : sections_)
+    for (const auto& option : section.options)
+      if (!option.families.empty() && !option.texts.empty()) names.push_back(option.flag.substr(2));
+  return names;
 }
 
 bool Arguments::given(std::string_view flag) const {

@@ -69,8 +69,12 @@ class Arguments {
   }
   /// An option that only models of one family have. Families may share a flag; apply_family() sets it.
   void add_for_family(const std::string& family, Option option);
-  /// Sets what was given of the options of a family. One that it does not have is a UsageError; `model` is its name.
-  void apply_family(const std::string& family, std::string_view model) const;
+  /// Sets what was given of the options of some families, after begin(k) for the k-th of them. One that none of them
+  /// has is a UsageError; `model` is what they are called.
+  void apply_families(const std::vector<std::string>& families, std::string_view model,
+                      const std::function<void(std::size_t)>& begin) const;
+  /// The options of families that were given, without their dashes.
+  std::vector<std::string> given_for_families() const;
 
   /// One row under another name, where two structs of one command would clash.
   template <class Options>

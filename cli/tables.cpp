@@ -54,7 +54,7 @@ std::string pipeline_flags(const PipelineOptions& options) {
   std::string text;
   for (const auto& row : parameters<PipelineOptions>()) {
     const auto value = row.get(options);
-    if (value == row.get(PipelineOptions{})) continue;
+    if (value == row.get(default_pipeline())) continue;
     text += row.type == ParameterType::yes_no ? fmt::format(" --{}{}", value == "yes" ? "" : "no-", row.name)
                                               : flag(row.name, value);
   }

@@ -32,8 +32,18 @@ std::vector<std::string> ModelArguments::names() const {
 }
 
 void ModelArguments::declare_kind(Arguments& arguments) {
-  if (!selecting_) name_ = model_kinds().front().name;
+  if (!selecting_ && !searching_) name_ = model_kinds().front().name;
   const auto known = names();
+  if (searching_ && !selecting_) {
+    arguments.add({"--model", "auto|" + joined(known),
+                   "the kind of model; several, separated by commas, are compared on the same splits; auto: those that "
+                   "suit the data",
+                   "auto; with an option of one kind, that kind", [this](const std::string& text) {
+                     space_of_models(text);
+                     name_ = text;
+                   }});
+    return;
+  }
   arguments.add({"--model", joined(known),
                  selecting_ ? "select by a study of models on rows held out again and again" : "the kind of model",
                  selecting_ ? "none: by a criterion" : name_, [this, known](const std::string& text) {
@@ -52,9 +62,9 @@ Option ModelArguments::option_of(const Parameter<ModelOptions>& row) {
             }};
   const auto set = [this, name = row.name](const std::string& text) {
     if (searching_)
-      set_parameter(space_, name, text);
+      set_parameter(*set_, name, text);
     else
-      set_parameter(space_.options, name, text);
+      set_parameter(set_->options, name, text);
   };
   auto option = Arguments::option_of(row, row.name, set);
   if (!searching_ || !row.list) return option;
@@ -87,16 +97,25 @@ void ModelArguments::declare_options(Arguments& arguments) {
 }
 
 void ModelArguments::apply(const Arguments& arguments) {
-  if (!wanted()) {
-    arguments.apply_family({}, "a criterion");
+  if (selecting_ && !wanted()) {
+    arguments.apply_families({}, "a criterion", {});
     return;
   }
-  space_ = find_model_kind(name_).options;
-  arguments.apply_family(name_of(space_.options.family()), name_);
+  if (!wanted()) name_ = default_model(arguments.given_for_families());
+  space_ = space_of_models(name_, pipeline_);
+  std::vector<std::string> families;
+  for (const auto& candidate : space_.candidates) families.push_back(name_of(candidate.space.options.family()));
+  if (space_.candidates.empty() && !space_.choose_candidates) families.push_back(name_of(space_.options.family()));
+  arguments.apply_families(
+      families, space_.choose_candidates ? "a choice among models, which finds its own values; name a model" : name_,
+      [&](std::size_t k) { set_ = space_.candidates.empty() ? &space_ : &space_.candidates[k].space; });
+  if (!space_.candidates.empty() && !files_.empty())
+    fail_usage("--{} is read for one model, not for several", files_.front().parameter);
 }
 
 PipelineOptions ModelArguments::pipeline(ReadOptions& reading) const {
-  if (pipeline_.impute != Imputation::none) reading.missing = Missing::keep;
+  const bool fills = pipeline_.impute != Imputation::none || pipeline_.choose_impute;
+  if (fills && reading.missing == Missing::error) reading.missing = Missing::keep;
   return pipeline_;
 }
 

@@ -50,10 +50,11 @@ class ModelArguments {
   bool selecting_;
   std::string name_;
   SearchSpace space_;
+  SearchSpace* set_ = &space_;  // where options go: the space, or one of its candidates'
   std::vector<File> files_;
   std::string row_weights_path_;
   std::vector<float> row_weights_;
-  PipelineOptions pipeline_;
+  PipelineOptions pipeline_ = default_pipeline();
 };
 
 }  // namespace sheaf::cli

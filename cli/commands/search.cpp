@@ -20,6 +20,20 @@ struct Search {
   Common common;
   std::string input;
 
+  /// Of several models: the command that trains the chosen one alone.
+  std::string repeat_text(const SearchResult& result) const {
+    if (result.models.empty()) return {};
+    const auto& chosen = *result.model_of(result.chosen());
+    const auto own = result.own_point(result.chosen());
+    std::string flags;
+    for (std::size_t k = 0; k < own.size(); ++k) {
+      const auto& axis = result.axes[static_cast<std::size_t>(chosen.axes[k])];
+      flags += fmt::format(" --{} {}", axis.name, axis.names.empty() ? fmt::format("{}", own[k]) : axis.text(own[k]));
+    }
+    return fmt::format("\nTo train it alone: sheaf fit {}{} --model {}{}{} --output model.txt\n", input,
+                       column_flags(reading), chosen.candidate.name, pipeline_flags(result.options.pipeline), flags);
+  }
+
   void start() {
     run.check(true, input);
     const auto context = common.context();
@@ -34,7 +48,7 @@ struct Search {
       if (common.json())
         print_data(search_json(result));
       else if (!common.quiet())
-        print(with_label(search_text(result), dataset.target, result.class_names.empty()) +
+        print(with_label(search_text(result), dataset.target, result.class_names.empty()) + repeat_text(result) +
               fmt::format("\nEverything is in {0}: {0}/report.html, {0}/model.txt\n", run.folder()));
     });
   }
@@ -64,8 +78,10 @@ std::function<void()> declare(Arguments& arguments) {
 Command search_command() {
   return {
       "search",
-      "Find the best parameters of a model: every point on every split trained together, the best on all rows",
-      {{"seven costs, five stratified folds", "sheaf search microbes.arff.gz --output microbes-search"},
+      "Find the best model and its parameters: every point on every split trained together, the best on all rows",
+      {{"the best of all models that suit the data, on five folds", "sheaf search trial.csv"},
+       {"linear models and SVMs on the same folds", "sheaf search trial.csv --model linear,svm --output compared"},
+       {"seven costs, five stratified folds", "sheaf search microbes.arff.gz --model linear --output microbes-search"},
        {"ten costs by AUC, the simplest model within one standard error",
         "sheaf search text.svm --output found --cost 1e-3:1e3:10 --score auc --choose one-standard-error"},
        {"C and gamma of an SVM, near the best ever finer", "sheaf search trial.csv --output svm --model svm"},

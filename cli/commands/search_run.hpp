@@ -1,6 +1,7 @@
 // A search with a folder for its results, in which it can be continued: what the commands that search share.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include <fmt/format.h>
@@ -36,9 +37,9 @@ class SearchRun {
   }
   const std::string& folder() const { return folder_; }
 
-  /// Flags that contradict each other are a UsageError. `needed`: a folder must be named.
-  void check(bool needed, const std::string& input) const {
-    if (needed && folder_.empty()) fail_usage("--output DIR is missing: the folder for the results");
+  /// Flags that contradict each other are a UsageError. `needed`: there must be a folder; if none is named, it is
+  /// called after the dataset, with a number if there is one already.
+  void check(bool needed, const std::string& input) {
     if (folder_.empty() && (resume_ || force_))
       fail_usage("{} needs --output DIR, the folder of the {}", resume_ ? "--resume" : "--force", what_);
     if (resume_ && force_) fail_usage("--resume continues and --force starts again: give one of them");
@@ -47,6 +48,9 @@ class SearchRun {
     if (!folder_.empty() && is_read_once(input))
       fail_usage("{}: is a pipe or a device; a {} with --output must read a file, so that it can be continued", input,
                  what_);
+    if (!needed || !folder_.empty()) return;
+    if (input == "-" || is_read_once(input)) fail_usage("--output DIR is missing: the folder for the results");
+    folder_ = free_folder(input);
   }
 
   /// Opens the folder, so that it can be refused before any work, and reads.
@@ -94,6 +98,16 @@ class SearchRun {
   }
 
  private:
+  /// "trial-search" for "data/trial.csv.gz", in the current folder; then "trial-search-2" and so on.
+  std::string free_folder(const std::string& input) const {
+    namespace fs = std::filesystem;
+    const auto name = fs::path(input).filename().string();
+    const auto stem = name.substr(0, name.find('.', 1)) + "-" + what_;
+    auto folder = stem;
+    for (int k = 2; fs::exists(folder); ++k) folder = fmt::format("{}-{}", stem, k);
+    return folder;
+  }
+
   /// Groups that were named are kept together, or the split is refused.
   static void check_groups(const SearchOptions& options, const ReadOptions& reading) {
     const auto check = [&](const std::optional<SplitKind>& kind, std::string_view flag) {

@@ -45,8 +45,12 @@ inline std::string heading_text(const SearchResult& r) {
   const auto outer =
       r.options.full ? "" : fmt::format("{} resamples ({}) x ", r.outer.size(), to_string(*r.options.outer_split));
   const auto strategy = r.options.strategy == Strategy::grid ? "" : fmt::format(" ({})", to_string(r.options.strategy));
-  return text +
-         fmt::format("\n  {}, {} points{} x {}{}\n", r.title, grouped(std::ssize(r.points)), strategy, outer, splits);
+  const auto steps = describe_steps(r.options.pipeline);
+  const auto models = r.models.empty() ? r.title : fmt::format("{} models", r.models.size());
+  text += fmt::format("\n  {}, {} points{} x {}{}\n", models, grouped(std::ssize(r.points)),
+                      r.models.empty() ? strategy : "", outer, splits);
+  if (!steps.empty() && r.models.empty()) text += fmt::format("  steps before the model: {}\n", steps);
+  return text;
 }
 
 inline std::string notes_text(const SearchResult& r) {

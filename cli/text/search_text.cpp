@@ -71,6 +71,36 @@ std::string table_text(const SearchResult& r) {
   return text;
 }
 
+/// The models that were compared, best first.
+std::string leaderboard_text(const SearchResult& r) {
+  const auto metric = *r.options.score;
+  std::vector<std::vector<std::string>> rows{{"", dim("model"), dim(info(metric).title), dim("std. dev."),
+                                              dim("behind the best"), dim("95 % interval"), dim("points"),
+                                              dim("steps before it")}};
+  for (const auto& row : r.leaderboard()) {
+    const auto& model = r.models[static_cast<std::size_t>(row.model)];
+    const bool chosen = row.place == static_cast<std::int32_t>(r.level.chosen.chosen);
+    const bool dropped = row.place < 0;
+    const auto steps = describe_steps(model.candidate.pipeline);
+    rows.push_back({chosen ? ">" : "", chosen ? bold(model.candidate.name) : model.candidate.name,
+                    score_text(row.score.mean), dropped ? "" : score_text(row.score.standard_deviation),
+                    chosen ? "" : score_text(std::abs(row.difference)),
+                    row.has_interval ? fmt::format("{} to {}", score_text(row.low), score_text(row.high))
+                    : dropped        ? fmt::format("dropped after {} splits", row.score.splits)
+                                     : "",
+                    grouped(model.points), steps.empty() ? "none" : steps});
+  }
+  return fmt::format("\n{}{}\n", bold("Models"), dim("  the best point of each, on the same splits")) +
+         table(rows, "llrrrlrl", 2);
+}
+
+/// Of several models the points of the chosen one.
+std::string points_text(const SearchResult& r) {
+  if (r.models.empty()) return table_text(r);
+  const auto chosen = static_cast<std::int32_t>(r.chosen().front()) - 1;
+  return leaderboard_text(r) + table_text(r.of_model(chosen));
+}
+
 std::string chosen_text(const SearchResult& r) {
   std::string how = r.options.choice == Choice::best ? "the best mean" : "the simplest within one standard error of *";
   if (r.model->get_if<SvmModel>() != nullptr)
@@ -174,7 +204,7 @@ std::string weights_effect_text(const SearchResult& r) {
 }  // namespace
 
 std::string search_text(const SearchResult& r) {
-  auto text = heading_text(r) + table_text(r) + chosen_text(r) + outer_text(r) + threshold_text(r) + learning_text(r) +
+  auto text = heading_text(r) + points_text(r) + chosen_text(r) + outer_text(r) + threshold_text(r) + learning_text(r) +
               importance_text(r) + weights_effect_text(r) + counts_text(r.counts);
   return text + notes_text(r);
 }

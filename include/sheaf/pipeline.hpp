@@ -15,6 +15,7 @@
 
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
+#include <sheaf/model_options.hpp>
 #include <sheaf/parameters.hpp>
 #include <sheaf/scaling.hpp>
 
@@ -48,6 +49,9 @@ struct PipelineOptions {
   std::string select = {};                ///< a criterion of select(); empty: all features stay
   std::vector<std::int64_t> counts = {};  ///< how many are selected; several are searched over
   std::vector<PipelineStage> order = {};  ///< empty: as above
+  // What decide_steps() fills in; default_pipeline() asks for both.
+  bool choose_impute = false;  ///< the median for missing values, if there are any
+  bool choose_scale = false;   ///< mean 0 and standard deviation 1 for models that compare features, of dense tables
 
   /// Nothing is asked for. Nominal features are encoded even so.
   bool empty() const;
@@ -108,6 +112,15 @@ bool needs_pipeline(const Dataset<T>& dataset, const PipelineOptions& options) {
     if (!levels.empty()) return true;
   return !options.empty();
 }
+
+/// The steps before a model if none are named: those that the data and the model ask for.
+PipelineOptions default_pipeline();
+/// Fills in the steps that were left open. Features are scaled if the model's family wants that (see Family) and the
+/// dataset is dense with less than half of its values 0.
+template <class T>
+void decide_steps(const Dataset<T>& dataset, const ModelOptions& model, PipelineOptions& options);
+/// "missing values filled with the median, features scaled (standard)"; empty: there are no steps.
+std::string describe_steps(const PipelineOptions& options);
 
 /// Learns the steps on all rows of the dataset, the last count of `options.counts` in its selection. What cannot be
 /// learnt is an Error that names the feature.

@@ -22,6 +22,24 @@
 
 namespace sheaf {
 
+/// One of several models that a search compares.
+struct Candidate {
+  std::string name;          ///< for people: "svm", "svm log1p" ...
+  SearchSpace space;         ///< of this model alone
+  PipelineOptions pipeline;  ///< the steps before it
+  Strategy strategy = Strategy::automatic;
+  bool extend = false;  ///< the grid is extended while the best point is at its end
+};
+
+/// The name that stands for a choice of models by the data.
+inline constexpr std::string_view automatic_model = "auto";
+/// `auto`, a kind of model, or kinds separated by commas, which are compared: "linear,svm,knn". `pipeline`: the steps
+/// before each of them. An unknown name is a UsageError.
+SearchSpace space_of_models(std::string_view names, const PipelineOptions& pipeline = {});
+/// What a search is of if no model is named: `auto` or, if parameters of models are given, the first kind that has
+/// them.
+std::string default_model(const std::vector<std::string>& parameters);
+
 enum class Choice : std::uint8_t {
   best,                ///< the best mean score; of equals that of the better log loss or AUC, then the simplest
   one_standard_error,  ///< the simplest model whose mean is within one standard error of the best
@@ -87,6 +105,28 @@ struct Chosen {
 /// `second`: the larger one decides between entries of the same mean; else, and without it, the simpler one is taken.
 Chosen choose(std::span<const ScoreSummary> summaries, bool larger_is_better, Choice choice,
               std::span<const double> second = {});
+
+/// One of several models that were compared.
+struct ComparedModel {
+  Candidate candidate;             ///< with everything decided
+  std::string title;               ///< what is trained, in words
+  SizeWords size_words;            ///< what the size of such a model counts
+  std::vector<std::int32_t> axes;  ///< places of its parameters in SearchResult::axes
+  std::int32_t points = 0;         ///< that were tried over all rows
+  /// Over all rows it was dropped as worse than the best after so many splits; 0: it was not.
+  std::int32_t dropped_after = 0;
+  double dropped_score = 0;  ///< the mean of its best point over those splits
+};
+
+/// A row of the comparison of models over all rows.
+struct LeaderboardRow {
+  std::int32_t model = 0;     ///< place in SearchResult::models
+  std::int32_t place = -1;    ///< of its best point in SearchLevel::points; -1: it was dropped
+  ScoreSummary score;         ///< of that point; of a dropped model over the splits it was tried on
+  double difference = 0;      ///< of its score to that of the chosen model
+  double low = 0, high = 0;   ///< 95 % interval of the difference, corrected as in compare_scores()
+  bool has_interval = false;  ///< false: the chosen model itself, a dropped one, or a single split
+};
 
 /// A search over some of the rows, or over all.
 struct SearchLevel {
@@ -192,6 +232,21 @@ struct SearchResult {
   KernelCounts counts;  ///< SVMs: of what this run trained
   std::vector<std::string> warnings;
   std::vector<std::string> notes;
+  /// If several models were compared: all of them, simplest first. `space`, `title` and the pipeline of `options` are
+  /// then those of the chosen one, and the first axis is the model.
+  std::vector<ComparedModel> models;
+
+  /// The model of a point; nullptr if one model alone was searched.
+  const ComparedModel* model_of(const Point& point) const {
+    return models.empty() ? nullptr : &models[static_cast<std::size_t>(point.front()) - 1];
+  }
+  /// The values of a point for the axes of its own model.
+  Point own_point(const Point& point) const;
+  /// The models that were compared, best first.
+  std::vector<LeaderboardRow> leaderboard() const;
+  /// The points of one of the compared models, with its own axes, as a search of their own: without outer folds and
+  /// the final model.
+  SearchResult of_model(std::int32_t model) const;
 
   /// The class or the target that a decision value speaks for; of a single target nothing.
   std::string column_name(std::int32_t column) const {
@@ -224,9 +279,13 @@ struct SearchResult {
 
 /// How the work is divided. Two runs with the same plan give the same bits.
 struct BatchPlan {
+  /// Of one batch at most.
+  struct Size {
+    std::int32_t tasks = 0;
+    std::int32_t splits = 0;
+  };
   std::int64_t memory = 0;
-  std::int32_t tasks = 0;
-  std::int32_t splits = 0;  ///< of one batch at most; 0: not known
+  std::vector<Size> sizes;  ///< one for each model that is compared
 };
 
 /// Remembers finished batches, so that a search that was ended can go on.
@@ -262,7 +321,8 @@ SearchResult search(const Context& context, const Dataset<T>& dataset, const Sea
 /// Names and texts as on the command line, of the search, of the pipeline or of the model: {{"folds", "5"}, {"cost",
 /// "0.1,1,10"}}. An unknown name is a UsageError.
 using NamedSettings = std::vector<std::pair<std::string, std::string>>;
-/// The same for a kind of model by its name: search(context, data, "svm", {{"folds", "5"}, {"score", "auc"}}).
+/// The same for models by their names, as in space_of_models(): search(context, data, "svm", {{"folds", "5"}, {"score",
+/// "auc"}}). Steps before the model that are not named are those of default_pipeline().
 template <class T>
 SearchResult search(const Context& context, const Dataset<T>& dataset, std::string_view kind,
                     const NamedSettings& settings = {});

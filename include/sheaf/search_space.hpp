@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -29,16 +30,39 @@ struct TriedValues {
   bool empty() const { return numbers.empty() && names.empty(); }
 };
 
+/// Which points of the space are tried.
+enum class Strategy : std::uint8_t {
+  automatic,  ///< refine where the space was found from the data, else grid
+  grid,       ///< all
+  random,     ///< some, drawn at random
+  refine,     ///< a coarse grid, or points at random where the grid is given; then ever closer around the best
+  descent,    ///< from the middle to better neighbours, in ever smaller steps
+  halving,    ///< all on one split; the better half on two, the better half of those on four ...
+};
+std::string_view to_string(Strategy strategy);
+
+/// One of several models that a search compares; see search.hpp.
+struct Candidate;
+
 /// The options of a model and, for some of their parameters, several values to try in place of one. Parameters that
 /// must be searched and are not named here are found from the data.
 struct SearchSpace {
   ModelOptions options;
   std::map<std::string, TriedValues, std::less<>> tried;  ///< by the name of the parameter
+  /// Several models, of which the best is chosen. If there are any, `options` and `tried` are not used.
+  std::vector<Candidate> candidates;
+  /// decide() chooses the candidates by the data.
+  bool choose_candidates = false;
 
-  SearchSpace() = default;
-  SearchSpace(ModelOptions model) : options(std::move(model)) {}  // NOLINT(google-explicit-constructor): a space with
-  template <FamilyOptions Options>                                // nothing to vary
-  SearchSpace(Options model) : options(std::move(model)) {}       // NOLINT(google-explicit-constructor): likewise
+  SearchSpace();
+  SearchSpace(ModelOptions model);  // NOLINT(google-explicit-constructor): a space with nothing to vary
+  template <FamilyOptions Options>
+  SearchSpace(Options model) : SearchSpace(ModelOptions(std::move(model))) {}  // NOLINT(google-explicit-constructor)
+  SearchSpace(const SearchSpace& other);
+  SearchSpace(SearchSpace&& other) noexcept;
+  SearchSpace& operator=(const SearchSpace& other);
+  SearchSpace& operator=(SearchSpace&& other) noexcept;
+  ~SearchSpace();
 
   /// space["cost"] = {0.1, 1, 10}
   TriedValues& operator[](std::string_view parameter);
@@ -68,7 +92,9 @@ struct SearchAxis {
   /// Of a choice among names: the value n stands for names[n - 1]. Empty: values are numbers.
   std::vector<std::string> names = {};
 
-  /// A value as people read it.
+  /// The value of a point whose model does not have this parameter.
+  static constexpr double absent = std::numeric_limits<double>::infinity();
+  /// A value as people read it; nothing if it is absent.
   std::string text(double value) const;
 };
 /// One value for each axis.
@@ -104,16 +130,5 @@ struct SizeWords {
   std::string column = "weights";  ///< above a column of a table
   std::string advice = {};         ///< a sentence on what large ones mean; may be empty
 };
-
-/// Which points of the space are tried.
-enum class Strategy : std::uint8_t {
-  automatic,  ///< refine where the space was found from the data, else grid
-  grid,       ///< all
-  random,     ///< some, drawn at random
-  refine,     ///< a coarse grid, or points at random where the grid is given; then ever closer around the best
-  descent,    ///< from the middle to better neighbours, in ever smaller steps
-  halving,    ///< all on one split; the better half on two, the better half of those on four ...
-};
-std::string_view to_string(Strategy strategy);
 
 }  // namespace sheaf

@@ -68,6 +68,7 @@ py::list points_of(const SearchResult& result) {
     py::dict row;
     for (std::size_t a = 0; a < result.axes.size(); ++a) {
       const auto& axis = result.axes[a];
+      if (point[a] == SearchAxis::absent) continue;
       if (axis.names.empty())
         row[py::str(axis.name)] = point[a];
       else

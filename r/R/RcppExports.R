@@ -145,6 +145,10 @@ core_axes <- function(kind) {
     .Call(`_sheaf_core_axes`, kind)
 }
 
+core_default_model <- function(settings, space) {
+    .Call(`_sheaf_core_default_model`, settings, space)
+}
+
 core_select <- function(control, x, about, settings, binning, ensemble) {
     .Call(`_sheaf_core_select`, control, x, about, settings, binning, ensemble)
 }

@@ -17,7 +17,9 @@
 #' @param x a formula, or a matrix, sparse matrix or data frame.
 #' @param y a factor, numbers, or a `survival::Surv()`.
 #' @param formula,data a response and variables as they are, without functions of them; `.` stands for all others.
-#' @param model `"linear"`, `"svm"`, `"elastic-net"`, `"lasso"`, `"ridge"`, `"elastic-net-logistic"`,
+#' @param model `"auto"`: the models that suit the data, compared on the same folds, of which the best is taken; several
+#'   names: those models; `NULL`: `"auto"` or, if `grid` or options are given, the first kind that has them. Kinds:
+#'   `"linear"`, `"svm"`, `"elastic-net"`, `"lasso"`, `"ridge"`, `"elastic-net-logistic"`,
 #'   `"elastic-net-multinomial"`, `"elastic-net-poisson"`, `"elastic-net-huber"`, `"elastic-net-quantile"`,
 #'   `"elastic-net-cox"`, `"glm"`, `"multinomial"`, `"knn"`, `"hknn"`, `"alh"` or `"cknn"`. For survival: `"glm"`,
 #'   `"elastic-net"`, `"lasso"`, `"ridge"` and `"elastic-net-cox"`.
@@ -41,8 +43,9 @@
 #' @param ... options of the model, such as `kernel = "rbf"`.
 #' @return An object of class `sheaf_search`: `best` (the chosen point), `results` (a data frame of points with the
 #'   mean, standard deviation and standard error of the score, and the mean size of the models), `scores` (of each
-#'   metric, points x splits), `outer` (a data frame of the outer folds), `predictions`. `predict()` uses the chosen
-#'   model.
+#'   metric, points x splits), `outer` (a data frame of the outer folds), `predictions`, and `models` (a data frame of
+#'   the models that were compared, best first, with their differences to the chosen one and corrected 95 % intervals).
+#'   `predict()` uses the chosen model.
 #' @examples
 #' set.seed(1)
 #' found <- sheaf_search(iris[, 1:4], iris$Species, model = "svm",
@@ -78,7 +81,7 @@ plain_frame <- function(formula, data, keep_missing) {
 
 #' @rdname sheaf_search
 #' @export
-sheaf_search.default <- function(x, y, model = "linear", grid = list(), prepare = list(), folds = NULL, foldid = NULL,
+sheaf_search.default <- function(x, y, model = NULL, grid = list(), prepare = list(), folds = NULL, foldid = NULL,
                                  groups = NULL, split = NULL, outer = NULL, score = NULL, choose = NULL,
                                  strategy = NULL, trials = NULL, predictions = FALSE, calibrate = NULL, weights = NULL,
                                  seed = NULL, control = list(), ...) {
@@ -96,15 +99,19 @@ run_search <- function(x, y, model, grid, prepare, settings, foldid, groups, wei
   rows <- nrow(x)
   y <- if (is_survival(y)) read_survival(y, rows) else as_target(y, rows)
   if (is.factor(y)) y <- need_classes(y)
-  if (!is.character(model) || length(model) != 1) stop_argument("model", "must be a name; see sheaf_parameters()")
+  if (!is.null(model) && (!is.character(model) || length(model) == 0)) {
+    stop_argument("model", "must be a name, or several; see sheaf_parameters()")
+  }
   if (!is.list(grid)) stop_argument("grid", "must be a list")
   if (!is.list(prepare)) stop_argument("prepare", "must be a list")
   if (!is.null(groups)) check_rows(groups, rows, "groups")
   weighted <- grepl("^class[._-]weights?$", names(options))
   classes <- class_weight_settings(if (any(weighted)) options[[which(weighted)]], levels(y), names(options)[weighted])
   target <- about_features(x, core_target(y), groups, missing = !is.null(prepare$impute))
-  found <- core(core_search(as_control(control, draw_seed(seed)), x, target, model,
-                            rbind(settings_of(options[!weighted], "..."), classes), settings_of(grid, "grid"), settings,
+  of_model <- rbind(settings_of(options[!weighted], "..."), classes)
+  model <- if (is.null(model)) core_default_model(of_model, settings_of(grid, "grid")) else paste(model, collapse = ",")
+  found <- core(core_search(as_control(control, draw_seed(seed)), x, target, model, of_model,
+                            settings_of(grid, "grid"), settings,
                             settings_of(prepare, "prepare"), check_folds(foldid, rows),
                             check_weights(weights, rows), TRUE, study))
   found <- with_underscores(found)
@@ -113,6 +120,7 @@ run_search <- function(x, y, model, grid, prepare, settings, foldid, groups, wei
                  axis_titles = found$titles, prepare = prepare, n_features = ncol(x), feature_names = colnames(x),
                  control = control, notes = found$notes, pointer = found$pointer, regression = !is.factor(y))
   if (!is.null(found$points)) result <- c(result, search_results(found))
+  if (!is.null(found$models)) result$models <- as.data.frame(found$models)
   if (!is.null(found$outer)) result <- c(result, outer_results(found))
   if (!is.null(found$held_out)) result$predictions <- held_out_frame(found, y)
   if (!is.null(found$model)) {

@@ -453,6 +453,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_default_model
+std::string core_default_model(const Rcpp::CharacterMatrix& settings, const Rcpp::CharacterMatrix& space);
+RcppExport SEXP _sheaf_core_default_model(SEXP settingsSEXP, SEXP spaceSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::CharacterMatrix& >::type settings(settingsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::CharacterMatrix& >::type space(spaceSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_default_model(settings, space));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_select
 Rcpp::List core_select(const Rcpp::List& control, SEXP x, const Rcpp::List& about, const Rcpp::CharacterMatrix& settings, const Rcpp::CharacterMatrix& binning, const Rcpp::CharacterMatrix& ensemble);
 RcppExport SEXP _sheaf_core_select(SEXP controlSEXP, SEXP xSEXP, SEXP aboutSEXP, SEXP settingsSEXP, SEXP binningSEXP, SEXP ensembleSEXP) {
@@ -544,6 +555,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_sheaf_core_search_html", (DL_FUNC) &_sheaf_core_search_html, 1},
     {"_sheaf_core_metrics", (DL_FUNC) &_sheaf_core_metrics, 0},
     {"_sheaf_core_axes", (DL_FUNC) &_sheaf_core_axes, 1},
+    {"_sheaf_core_default_model", (DL_FUNC) &_sheaf_core_default_model, 2},
     {"_sheaf_core_select", (DL_FUNC) &_sheaf_core_select, 6},
     {"_sheaf_core_criteria", (DL_FUNC) &_sheaf_core_criteria, 0},
     {"_sheaf_core_neighbors", (DL_FUNC) &_sheaf_core_neighbors, 6},

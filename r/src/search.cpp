@@ -22,8 +22,8 @@ List points_of(const SearchResult& result, std::span<const std::int32_t> places)
     std::vector<std::string> names;
     for (const auto place : places) {
       const double value = result.points[static_cast<std::size_t>(place)][a];
-      numbers.push_back(value);
-      if (!axis.names.empty()) names.push_back(axis.names[static_cast<std::size_t>(value) - 1]);
+      numbers.push_back(value == SearchAxis::absent ? NA_REAL : value);
+      if (!axis.names.empty()) names.push_back(axis.text(value));
     }
     if (axis.names.empty())
       columns[axis.name] = numbers;
@@ -48,6 +48,29 @@ std::vector<double> sizes_of(const SearchResult& result, const SearchLevel& leve
   std::vector<double> sizes;
   for (std::size_t p = 0; p < level.points.size(); ++p) sizes.push_back(result.size(level, p));
   return sizes;
+}
+
+/// The columns of a data frame: the models that were compared, best first.
+List models_of(const SearchResult& result) {
+  std::vector<std::string> names, steps;
+  std::vector<double> means, deviations, differences, low, high;
+  std::vector<int> points;
+  std::vector<bool> dropped;
+  for (const auto& row : result.leaderboard()) {
+    const auto& model = result.models[static_cast<std::size_t>(row.model)];
+    names.push_back(model.candidate.name);
+    steps.push_back(describe_steps(model.candidate.pipeline));
+    means.push_back(row.score.mean);
+    deviations.push_back(row.place < 0 ? NA_REAL : row.score.standard_deviation);
+    differences.push_back(row.difference);
+    low.push_back(row.has_interval ? row.low : NA_REAL);
+    high.push_back(row.has_interval ? row.high : NA_REAL);
+    points.push_back(model.points);
+    dropped.push_back(row.place < 0);
+  }
+  return List::create(_["model"] = names, _["mean"] = means, _["sd"] = deviations, _["difference"] = differences,
+                      _["low"] = low, _["high"] = high, _["points"] = points, _["dropped"] = dropped,
+                      _["steps"] = steps);
 }
 
 /// One row for each outer fold or resample: what it chose, and the scores of that on its rows.
@@ -119,6 +142,7 @@ List result_list(const Rcpp::XPtr<SearchResult>& pointer) {
     answer["best"] = static_cast<int>(level.chosen.best) + 1;
     answer["chosen"] = static_cast<int>(level.chosen.chosen) + 1;
   }
+  if (!result.models.empty()) answer["models"] = models_of(result);
   if (!result.outer.empty()) {
     answer["outer"] = outer_of(result);
     answer["stability"] = stability_list(result);
@@ -148,10 +172,15 @@ Rcpp::List core_search(const Rcpp::List& control, SEXP x, const Rcpp::List& abou
                        const std::vector<int>& folds, const Rcpp::RObject& weights, bool refit, bool study) {
   const auto surroundings = surroundings_of(control);
   const auto rows = rows_of(x, about);
-  const auto tried = space_of(model_options(kind, settings), settings_of(space));
   sheaf::SearchOptions options;
   set_options(options, settings_of(search_settings));
+  options.pipeline = sheaf::default_pipeline();
   set_options(options.pipeline, settings_of(pipeline));
+  const bool several = kind == sheaf::automatic_model || kind.find(',') != std::string::npos;
+  if (several && (settings.nrow() > 0 || space.nrow() > 0))
+    throw sheaf::UsageError("options and grids are those of one model; name it");
+  const auto tried = several ? sheaf::space_of_models(kind, options.pipeline)
+                             : space_of(model_options(kind, settings), settings_of(space));
   if (!folds.empty()) {
     options.splits = sheaf::custom_splits(folds);
     options.split = sheaf::SplitKind::custom;
@@ -196,4 +225,13 @@ std::vector<std::string> core_axes(const std::string& kind) {
   for (const auto& row : sheaf::parameters_of(sheaf::find_model_kind(kind).options))
     if (row.list || row.use == sheaf::ParameterUse::search) names.push_back(row.name);
   return names;
+}
+
+// The model of a search that names none, but some options or a grid.
+// [[Rcpp::export(rng = false)]]
+std::string core_default_model(const Rcpp::CharacterMatrix& settings, const Rcpp::CharacterMatrix& space) {
+  std::vector<std::string> names;
+  for (const auto& rows : {settings_of(settings), settings_of(space)})
+    for (const auto& row : rows) names.push_back(row.option);
+  return sheaf::default_model(names);
 }

@@ -70,6 +70,10 @@ class Family {
   virtual bool selects_features(const ModelOptions& /*options*/) const { return false; }
   /// Whether searches take column transforms; else a pipeline copies the dataset for each split.
   virtual bool takes_transforms(const ModelOptions& /*options*/) const { return false; }
+  /// Whether models compare features with one another, so that these should have one scale.
+  virtual bool wants_scaling(const ModelOptions& /*options*/) const { return false; }
+  /// The kinds that a choice among models tries on such data, each with its place in the order from simple to complex.
+  virtual std::vector<std::pair<int, std::string>> automatic_kinds(const DataSummary& /*data*/) const { return {}; }
   /// The space of a search whose points are known, so that nothing need be found out about the dataset, through column
   /// transforms.
   virtual SearchSpace with_known_points(SearchSpace space) const { return space; }

@@ -85,6 +85,7 @@ const std::vector<std::string>& SearchSpace::names(std::string_view parameter) c
 }
 
 std::string SearchAxis::text(double value) const {
+  if (value == absent) return {};
   return names.empty() ? fmt::format("{:.6g}", value) : names[static_cast<std::size_t>(value) - 1];
 }
 

@@ -61,12 +61,24 @@ struct SearchOutcome {
   bool study = false;                     // a search for features rather than for a model
 };
 
+/// A point as the model that it belongs to knows it.
+struct OwnPoint {
+  std::int32_t model = 0;  // place in FamilySearch::models()
+  Point point;
+};
+
 class FamilySearch {
  public:
   FamilySearch() = default;
   FamilySearch(const FamilySearch&) = delete;
   FamilySearch& operator=(const FamilySearch&) = delete;
   virtual ~FamilySearch() = default;
+
+  /// The searches of the models that are compared, simplest model first; of one model alone itself.
+  virtual std::vector<const FamilySearch*> models() const { return {this}; }
+  virtual OwnPoint own_point(const Point& point) const { return {0, point}; }
+  /// The other way round.
+  virtual Point joined_point(std::int32_t /*model*/, const Point& own) const { return own; }
 
   virtual const Labels& labels() const = 0;
   /// What is trained, in words.

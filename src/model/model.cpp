@@ -237,7 +237,9 @@ std::string Model::prediction_text(const Predictions& predictions, std::size_t r
 
 template <class T>
 Model fit(const Context& context, const Dataset<T>& dataset, const ModelOptions& options,
-          std::span<const float> row_weights, const PipelineOptions& pipeline) {
+          std::span<const float> row_weights, const PipelineOptions& given) {
+  auto pipeline = given;
+  decide_steps(dataset, options, pipeline);
   Pipeline learnt;
   Dataset<T> prepared;
   const bool steps = needs_pipeline(dataset, pipeline);

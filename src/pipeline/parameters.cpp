@@ -114,11 +114,54 @@ std::string_view to_string(Imputation imputation) {
   return {};
 }
 
+namespace {
+
+/// A row whose value may be left to the data, with the names auto and none.
+template <class Set>
+Parameter<O> chosen_row(Parameter<O> row, bool O::*choose, std::string automatic, Set set_none) {
+  row.choices.insert(row.choices.begin(), {"auto", "none"});
+  row.default_text = std::move(automatic);
+  row.set = [set = row.set, choose, set_none](O& options, std::string_view text) {
+    options.*choose = text == "auto";
+    if (text == "auto" || text == "none")
+      set_none(options);
+    else
+      set(options, text);
+  };
+  row.get = [get = row.get, choose](const O& options) {
+    const auto text = get(options);
+    return options.*choose ? "auto" : text.empty() ? "none" : text;
+  };
+  return row;
+}
+
+Parameter<O> impute_row() {
+  auto row = choice_row<O, Imputation>("impute", &O::impute, imputations(),
+                                       "what to put for missing values, learnt on the rows that are trained on");
+  std::erase(row.choices, "none");
+  return chosen_row(std::move(row), &O::choose_impute, "auto: the median, if values are missing",
+                    [](O& options) { options.impute = Imputation::none; });
+}
+
+Parameter<O> scale_row() {
+  auto row = open_choice_row<O, ScaleMethod>("scale", &O::scale,
+                                             {{"standard", ScaleMethod::standard},
+                                              {"maxabs", ScaleMethod::max_abs},
+                                              {"01", ScaleMethod::unit_interval},
+                                              {"-11", ScaleMethod::symmetric_interval},
+                                              {"robust", ScaleMethod::robust}},
+                                             "scale each feature, learnt on the rows that are trained on", "");
+  return chosen_row(std::move(row), &O::choose_scale,
+                    "auto: standard for SVMs, elastic nets and neighbours of dense tables, else none",
+                    [](O& options) { options.scale.reset(); });
+}
+
+}  // namespace
+
 template <>
 const std::vector<Parameter<PipelineOptions>>& parameters() {
   static const std::vector<Parameter<O>> rows{
-      choice_row<O, Imputation>("impute", &O::impute, imputations(),
-                                "what to put for missing values, learnt on the rows that are trained on"),
+      impute_row(),
       number_row("fill", &O::fill, {}, "the value of --impute constant"),
       yes_no_row("indicate-missing", &O::indicate_missing,
                  "one more feature for each that has missing values: 1 where it is missing"),
@@ -130,13 +173,7 @@ const std::vector<Parameter<PipelineOptions>>& parameters() {
                  "leave out features that are not 0 in a smaller share of the rows"),
       number_row("min-variance", &O::min_variance, {0, std::numeric_limits<double>::max()},
                  "leave out features of a smaller variance"),
-      open_choice_row<O, ScaleMethod>("scale", &O::scale,
-                                      {{"standard", ScaleMethod::standard},
-                                       {"maxabs", ScaleMethod::max_abs},
-                                       {"01", ScaleMethod::unit_interval},
-                                       {"-11", ScaleMethod::symmetric_interval},
-                                       {"robust", ScaleMethod::robust}},
-                                      "scale each feature, learnt on the rows that are trained on", "none"),
+      scale_row(),
       select_row(),
       order_row(),
   };

@@ -169,7 +169,8 @@ std::string score_cards(const SearchResult& r) {
   if (axes.size() >= 2) {
     const auto ringed = is_study(r) ? r.best_overall : r.level.points[r.level.chosen.chosen];
     auto cards = surface_cards(r, axes, score_surface(r), ringed);
-    if (r.model && r.level.models.front().size >= 0) cards += surface_cards(r, axes, size_surface(r), ringed);
+    if (!r.level.models.empty() && r.level.models.front().size >= 0)
+      cards += surface_cards(r, axes, size_surface(r), ringed);
     return cards;
   }
   if (is_study(r)) return {};

@@ -284,6 +284,31 @@ std::vector<std::string> titles_of(const SearchResult& r) {
   return titles;
 }
 
+std::string leaderboard_card(const SearchResult& r) {
+  if (r.models.empty()) return {};
+  std::vector<std::vector<std::string>> rows{{"", "model", std::string(info(*r.options.score).title),
+                                              "difference to the chosen", "95 % interval", "points",
+                                              "steps before it"}};
+  std::size_t line = 0;
+  for (const auto& row : r.leaderboard()) {
+    const auto& model = r.models[static_cast<std::size_t>(row.model)];
+    const bool chosen = row.place == static_cast<std::int32_t>(r.level.chosen.chosen);
+    if (chosen) line = rows.size();
+    const auto steps = describe_steps(model.candidate.pipeline);
+    rows.push_back({chosen ? "chosen" : "", model.candidate.name,
+                    row.place < 0 ? score_text(row.score.mean) : spread_text(row.score),
+                    chosen ? "" : fmt::format("{:+.4f}", row.difference),
+                    row.has_interval ? fmt::format("{:+.4f} to {:+.4f}", row.low, row.high)
+                    : row.place < 0  ? fmt::format("dropped after {} splits", row.score.splits)
+                                     : "",
+                    grouped(model.points), steps.empty() ? "none" : steps});
+  }
+  return card("Models",
+              "The best point of each model on the same splits. An interval that holds 0 means that the splits do not "
+              "tell the two apart. Models that were clearly worse on the first splits were dropped.",
+              table(rows, "llrrrrl", line), true);
+}
+
 std::string table_card(const SearchResult& r) {
   if (!r.model) return {};
   const bool sizes = r.level.models.front().size >= 0;
@@ -392,10 +417,12 @@ std::string study_cards(const SearchResult& r) {
 }  // namespace
 
 std::string search_html(const SearchResult& r) {
-  const std::string body = header_tiles(r) + "<div class=\"cards\">\n" + notes_of(r) + score_cards(r) + curve_cards(r) +
-                           threshold_card(r) + reliability_card(r) + confusion_cards(r) + learning_card(r) +
-                           importance_card(r) + weights_cards(r) + feature_weights_cards(r) + study_cards(r) +
-                           outer_card(r) + table_card(r) + "</div>\n";
+  const auto scores =
+      r.models.empty() ? score_cards(r) : score_cards(r.of_model(static_cast<std::int32_t>(r.chosen().front()) - 1));
+  const std::string body = header_tiles(r) + "<div class=\"cards\">\n" + notes_of(r) + leaderboard_card(r) + scores +
+                           curve_cards(r) + threshold_card(r) + reliability_card(r) + confusion_cards(r) +
+                           learning_card(r) + importance_card(r) + weights_cards(r) + feature_weights_cards(r) +
+                           study_cards(r) + outer_card(r) + table_card(r) + "</div>\n";
   const auto outer =
       r.outer.empty() ? "" : fmt::format(", {} {}", r.outer.size(), is_study(r) ? "resamples" : "outer folds");
   const auto subtitle =

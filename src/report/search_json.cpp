@@ -42,6 +42,7 @@ Json scores_json(const SearchResult& r, const ModelScores& model) {
 Json point_json(const SearchResult& r, const Point& point) {
   auto json = Json::object();
   for (std::size_t axis = 0; axis < r.axes.size(); ++axis) {
+    if (point[axis] == SearchAxis::absent) continue;
     auto& value = json[key(r.axes[axis].name)];
     if (r.axes[axis].names.empty())
       value = point[axis];
@@ -234,6 +235,26 @@ Json asked_json(const SearchResult& r) {
   return json;
 }
 
+Json models_json(const SearchResult& r) {
+  Json list = Json::array();
+  for (const auto& row : r.leaderboard()) {
+    const auto& model = r.models[static_cast<std::size_t>(row.model)];
+    Json json{{"model", model.candidate.name},
+              {"title", model.title},
+              {"pipeline", parameters_json(model.candidate.pipeline)},
+              {"points", model.points},
+              {"dropped_after_splits", row.place < 0 ? Json(row.score.splits) : Json()},
+              {"score", summary_json(row.score)},
+              {"difference", number(row.difference)},
+              {"interval", nullptr},
+              {"best", nullptr}};
+    if (row.has_interval) json["interval"] = {number(row.low), number(row.high)};
+    if (row.place >= 0) json["best"] = point_json(r, r.point(r.level, static_cast<std::size_t>(row.place)));
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 /// ",0.5,,0.25": the scores of one model, nothing where one is not defined.
 std::string scores_text(const SearchResult& r, const ModelScores& model) {
   std::string text;
@@ -267,7 +288,9 @@ std::string heading_text(const SearchResult& r, std::string_view rest, bool size
 std::string point_text(const SearchResult& r, const Point& point) {
   std::string text;
   for (std::size_t axis = 0; axis < point.size(); ++axis)
-    text += (r.axes[axis].names.empty() ? fmt::format("{}", point[axis]) : r.axes[axis].text(point[axis])) + ',';
+    text += (r.axes[axis].names.empty() && point[axis] != SearchAxis::absent ? fmt::format("{}", point[axis])
+                                                                             : r.axes[axis].text(point[axis])) +
+            ',';
   return text;
 }
 
@@ -293,6 +316,7 @@ std::string search_json(const SearchResult& r) {
               {"seed", r.seed},
               {"score", info(*r.options.score).name},
               {"asked", asked_json(r)}};
+  if (!r.models.empty()) answer["models"] = models_json(r);
   if (r.model) {
     answer["chosen"] = chosen_json(r);
     answer["points"] = points_json(r);

@@ -5,6 +5,7 @@
 #include "core/fail.hpp"
 #include "core/names.hpp"
 #include "family/family.hpp"
+#include "search/candidates/automatic.hpp"
 #include "search/plan/make_search.hpp"
 
 namespace sheaf {
@@ -89,7 +90,7 @@ void decide_score(const FamilyTraits& traits, const Target& target, SearchOption
 
 void decide_strategy(const FamilyTraits& traits, SearchOptions& options) {
   auto& strategy = options.strategy;
-  if (strategy == Strategy::automatic) strategy = traits.default_strategy;
+  if (strategy == Strategy::automatic) strategy = traits.default_strategy;  // of several models: each its own
   if (options.trials > 0 && strategy != Strategy::random && strategy != Strategy::refine)
     fail_usage("trials are for the strategies random and refine");
 }
@@ -125,11 +126,41 @@ void check_space(SearchSpace& space) {
   }
 }
 
+/// Fills in what is open of each candidate. What all of them have is what the search has.
+template <class T>
+FamilyTraits decide_candidates(const Dataset<T>& dataset, SearchSpace& space, const SearchOptions& options) {
+  FamilyTraits common;
+  for (auto& candidate : space.candidates) {
+    check_space(candidate.space);
+    decide_steps(dataset, candidate.space.options, candidate.pipeline);
+    auto traits = candidate.space.options.family().decide(dataset, candidate.space, options.row_weights);
+    if (traits.open_grid) candidate.extend = true;
+    if (candidate.strategy == Strategy::automatic)
+      candidate.strategy = options.strategy == Strategy::automatic ? traits.default_strategy : options.strategy;
+    traits.one_out_is_free = false;
+    traits.open_grid = false;
+    traits.default_strategy = Strategy::automatic;
+    if (&candidate == &space.candidates.front()) {
+      common = traits;
+      continue;
+    }
+    if (common.regression != traits.regression || common.survival != traits.survival)
+      fail_usage("the models {} and {} cannot be compared: they do not predict the same", space.candidates.front().name,
+                 candidate.name);
+    common.probabilities = common.probabilities && traits.probabilities;
+    if (common.default_score != traits.default_score)
+      common.default_score = common.regression ? Metric::r2 : Metric::accuracy;
+  }
+  common.title = "every model that is compared";
+  return common;
+}
+
 }  // namespace
 
 template <class T>
 std::unique_ptr<FamilySearch> make_search(const Context& context, const Dataset<T>& dataset, const SearchSpace& space,
                                           const SearchOptions& options, const ColumnTransforms* seen) {
+  if (!space.candidates.empty()) return make_models_search(context, dataset, space, options);
   if (needs_pipeline(dataset, options.pipeline)) return make_pipeline_search(context, dataset, space, options);
   return space.options.family().search(context, dataset, space,
                                        {options.row_weights, options.keep_decisions, options.folds, seen});
@@ -144,8 +175,13 @@ template std::unique_ptr<FamilySearch> make_search(const Context&, const Dataset
 
 template <class T>
 void decide(const Dataset<T>& dataset, SearchSpace& space, SearchOptions& options) {
+  if (space.choose_candidates && space.candidates.empty())
+    space.candidates = engine::automatic_candidates(dataset, options);
+  if (!space.candidates.empty() && !options.full) fail_usage("a study is of one model; name it");
   engine::check_space(space);
-  const auto traits = space.options.family().decide(dataset, space, options.row_weights);
+  if (space.candidates.empty()) decide_steps(dataset, space.options, options.pipeline);
+  const auto traits = space.candidates.empty() ? space.options.family().decide(dataset, space, options.row_weights)
+                                               : engine::decide_candidates(dataset, space, options);
   if (traits.open_grid) options.extend = true;
   if (options.calibrate && traits.regression) fail_usage("probabilities are calibrated for classes, not for numbers");
   if (options.threshold && traits.regression) fail_usage("a threshold is for two classes, not for numbers");
@@ -160,7 +196,15 @@ template <class T>
 WorkEstimate search_work(const Dataset<T>& dataset, const SearchSpace& space, const SearchOptions& options) {
   const auto splits = static_cast<double>(options.splits ? options.splits->count() : options.folds);
   const double levels = options.outer + (options.full ? 1 : 0);
-  return space.options.family().search_work(space, summary_of(dataset, options.row_weights), splits, levels);
+  const auto data = summary_of(dataset, options.row_weights);
+  if (space.candidates.empty()) return space.options.family().search_work(space, data, splits, levels);
+  WorkEstimate sum;
+  for (const auto& candidate : space.candidates) {
+    const auto work = candidate.space.options.family().search_work(candidate.space, data, splits, levels);
+    sum.operations += work.operations;
+    sum.data_bytes = std::max(sum.data_bytes, work.data_bytes);
+  }
+  return sum;
 }
 
 template WorkEstimate search_work(const Dataset<float>&, const SearchSpace&, const SearchOptions&);

@@ -9,6 +9,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <thread>
 
 #include <sheaf/profile.hpp>
@@ -19,6 +20,7 @@
 #include "family/family.hpp"
 #include "pipeline/learn.hpp"
 #include "search/batches.hpp"
+#include "search/candidates/race.hpp"
 #include "search/plan/inner_progress.hpp"
 #include "search/plan/make_search.hpp"
 #include "search/results/held_out.hpp"
@@ -50,8 +52,9 @@ struct Worker {
 
 class Engine {
  public:
+  /// `strategies` and `work`: of each of the family's models.
   Engine(const Context& context, const FamilySearch& family, const Plan& plan, const SearchOptions& options,
-         SearchLog* log);
+         const std::vector<StrategyOptions>& strategies, std::span<const double> work, SearchLog* log);
 
   void run(SearchResult& result);
 
@@ -64,29 +67,34 @@ class Engine {
   void run_batch(Worker& worker, std::int32_t number, const Batch& batch, bool chosen,
                  std::vector<ModelScores>& scores);
   void train_batches(const std::vector<Batch>& batches, bool chosen, std::vector<std::vector<ModelScores>>& scores);
-  bool could_be_ours(const ModelScores& model) const;
+  std::int32_t model_of(const Cell& cell) const { return models_of_points_[static_cast<std::size_t>(cell.point)]; }
+  const FamilySearch& family_of(const Cell& cell) const { return *models_[static_cast<std::size_t>(model_of(cell))]; }
+  bool could_be_ours(const ModelScores& model, const Cell& cell) const;
   void note_failures(const ModelScores& model, const Cell& cell);
   bool complete(const Tried& tried) const { return std::ssize(tried.models) == plan_.splits(); }
   bool out_of_time() const;
-  double score_of(const Tried& tried) const;
+  std::vector<double> scores_of(const Tried& tried) const;
   SearchLevel take_level(std::int32_t level, const std::vector<std::int32_t>& order);
   double second_score(const SearchLevel& level, std::size_t p) const;
   void choose_level(const std::vector<Point>& points, SearchLevel& level) const;
   void run_outer(SearchResult& result);
   void order_points(SearchResult& result, std::vector<std::int32_t>& order);
   std::int64_t models_to_train() const;
+  void take_race(SearchResult& result) const;
 
   const Context& context_;
   const FamilySearch& family_;
+  std::vector<const FamilySearch*> models_;
   const Plan& plan_;
   const SearchOptions& options_;
   SearchLog* log_;
-  BatchLimits limits_;
+  std::vector<BatchLimits> limits_;  // of each model
   std::vector<Worker> workers_;
   std::vector<LevelState> levels_;
   std::vector<Point> points_;  // in the order of their discovery
   std::map<Point, std::int32_t> places_;
-  std::vector<std::int32_t> groups_;  // of each point: which share most
+  std::vector<std::int32_t> groups_;            // of each point: which share most
+  std::vector<std::int32_t> models_of_points_;  // the model of each point
   std::map<Point, std::int32_t> shared_;
   std::int32_t next_batch_ = 0;
   std::mutex mutex_;  // of the log and the warnings
@@ -96,26 +104,38 @@ class Engine {
 };
 
 Engine::Engine(const Context& context, const FamilySearch& family, const Plan& plan, const SearchOptions& options,
-               SearchLog* log)
-    : context_(context), family_(family), plan_(plan), options_(options), log_(log) {
-  limits_ = family.limits(context, plan.split_counts());
-  if (options.batch > 0) limits_.tasks = options.batch;
-  const BatchPlan proposed{limits_.memory, limits_.tasks, limits_.splits};
+               const std::vector<StrategyOptions>& strategies, std::span<const double> work, SearchLog* log)
+    : context_(context), family_(family), models_(family.models()), plan_(plan), options_(options), log_(log) {
+  BatchPlan proposed;
+  for (const auto* model : models_) {
+    limits_.push_back(model->limits(context, plan.split_counts()));
+    if (options.batch > 0) limits_.back().tasks = options.batch;
+    proposed.sizes.push_back({limits_.back().tasks, limits_.back().splits});
+  }
+  proposed.memory = limits_.front().memory;
   const auto agreed = log != nullptr ? log->agree(proposed) : proposed;
-  limits_.tasks = agreed.tasks;
-  if (agreed.splits > 0) limits_.splits = agreed.splits;
+  if (agreed.sizes.size() != limits_.size())
+    fail("the journal is that of a search of {} models, and there are {}; begin again (--force)", agreed.sizes.size(),
+         limits_.size());
   // What is free differs a little from run to run; solvers choose by it, and the same memory gives the same bits.
-  if (agreed.memory <= proposed.memory + proposed.memory / 4)
-    limits_.memory = agreed.memory;
-  else
+  const bool as_then = agreed.memory <= proposed.memory + proposed.memory / 4;
+  for (std::size_t m = 0; m < limits_.size(); ++m) {
+    limits_[m].tasks = agreed.sizes[m].tasks;
+    limits_[m].splits = agreed.sizes[m].splits;
+    if (as_then) limits_[m].memory = agreed.memory;
+  }
+  if (!as_then)
     warnings_.push_back(
         fmt::format("the search began with {} of memory and went on with {}; last digits may differ from those of a "
                     "search in one run",
                     format_bytes(agreed.memory), format_bytes(proposed.memory)));
   levels_.resize(static_cast<std::size_t>(plan.levels()));
-  for (auto& level : levels_)
-    level.strategy = make_strategy(family.space(),
-                                   {options.strategy, options.trials, plan.splits(), context.seed(), options.extend});
+  for (auto& level : levels_) {
+    if (models_.size() == 1)
+      level.strategy = make_strategy(family.space(), strategies.front());
+    else
+      level.strategy = std::make_unique<Race>(family, strategies, work);
+  }
 }
 
 std::int32_t Engine::place_of(const Point& point) {
@@ -124,6 +144,7 @@ std::int32_t Engine::place_of(const Point& point) {
     points_.push_back(point);
     const auto next = static_cast<std::int32_t>(shared_.size());
     groups_.push_back(shared_.try_emplace(family_.shared_part(point), next).first->second);
+    models_of_points_.push_back(family_.own_point(point).model);
   }
   return found->second;
 }
@@ -132,16 +153,17 @@ bool Engine::out_of_time() const {
   return options_.time > 0 && std::chrono::duration<double>(Clock::now() - begin_).count() > options_.time;
 }
 
-double Engine::score_of(const Tried& tried) const {
+/// Of each split, larger being better.
+std::vector<double> Engine::scores_of(const Tried& tried) const {
+  const double sign = info(*options_.score).larger_is_better ? 1 : -1;
   std::vector<double> scores;
-  for (const auto& model : tried.models) scores.push_back(model.score(*options_.score));
-  const double mean = summarise(scores).mean;
-  return info(*options_.score).larger_is_better ? mean : -mean;
+  for (const auto& model : tried.models) scores.push_back(sign * model.score(*options_.score));
+  return scores;
 }
 
 /// 0: not known before.
 std::int64_t Engine::models_to_train() const {
-  if (options_.strategy != Strategy::grid || options_.extend) return 0;
+  if (options_.strategy != Strategy::grid || options_.extend || models_.size() > 1) return 0;
   return (std::int64_t{1} * family_.space().size() * plan_.splits() * plan_.levels() + plan_.outer_folds()) *
          family_.tasks();
 }
@@ -173,14 +195,21 @@ bool Engine::round(bool first) {
   }
   for (const auto& [l, point] : asked) {
     auto& level = levels_[static_cast<std::size_t>(l)];
-    level.strategy->learn(points_[static_cast<std::size_t>(point)], score_of(level.tried[point]));
+    const auto found = scores_of(level.tried[point]);
+    level.strategy->learn_splits(points_[static_cast<std::size_t>(point)], found, summarise(found).mean);
   }
   return true;
 }
 
 /// Scores in the order of the cells. Batches are numbered here, so that they are the same whichever device trains them.
 void Engine::evaluate(const std::vector<Cell>& cells, bool chosen, std::vector<ModelScores>& scores) {
-  const auto batches = plan_batches(cells, groups_, limits_, family_.tasks());
+  std::vector<Batch> batches;
+  for (std::size_t m = 0; m < models_.size(); ++m) {
+    std::vector<Cell> own;
+    for (const auto& cell : cells)
+      if (model_of(cell) == static_cast<std::int32_t>(m)) own.push_back(cell);
+    for (auto& batch : plan_batches(own, groups_, limits_[m], models_[m]->tasks())) batches.push_back(std::move(batch));
+  }
   std::vector<std::vector<ModelScores>> found(batches.size());
   train_batches(batches, chosen, found);
   next_batch_ += static_cast<std::int32_t>(batches.size());
@@ -200,7 +229,7 @@ void Engine::train_batches(const std::vector<Batch>& batches, bool chosen,
                            std::vector<std::vector<ModelScores>>& scores) {
   InnerProgress inner(context_.progress());
   if (workers_.empty()) {
-    workers_.push_back({context_.with({.memory = limits_.memory})});
+    workers_.push_back({context_.with({.memory = limits_.front().memory})});
     for (const Device device : options_.also) workers_.push_back({context_.with({.device = device, .memory = 0})});
   }
   std::atomic<std::size_t> next = 0;
@@ -230,11 +259,12 @@ void Engine::run_batch(Worker& worker, std::int32_t number, const Batch& batch, 
   if (log_ != nullptr) {
     const std::lock_guard lock(mutex_);
     if (const auto* known = log_->recall(number)) {
-      if (known->size() != batch.cells.size() ||
-          !std::all_of(known->begin(), known->end(), [&](const auto& model) { return could_be_ours(model); }))
-        fail("the journal is that of another search or of another version of Sheaf; begin again (--force)");
+      bool ours = known->size() == batch.cells.size();
+      for (std::size_t k = 0; k < known->size() && ours; ++k) ours = could_be_ours((*known)[k], batch.cells[k]);
+      if (!ours) fail("the journal is that of another search or of another version of Sheaf; begin again (--force)");
       scores = *known;
-      worker.context.progress().advance(std::ssize(batch.cells) * family_.tasks() * progress_per_model);
+      worker.context.progress().advance(std::ssize(batch.cells) * family_of(batch.cells.front()).tasks() *
+                                        progress_per_model);
       return;
     }
   }
@@ -260,12 +290,12 @@ void Engine::run_batch(Worker& worker, std::int32_t number, const Batch& batch, 
 }
 
 /// Whether lists that a journal brought are as long as those that this search makes.
-bool Engine::could_be_ours(const ModelScores& model) const {
+bool Engine::could_be_ours(const ModelScores& model, const Cell& cell) const {
   const auto classes = family_.labels().class_names.size();
   const auto either = [](std::size_t size, std::size_t full) { return size == 0 || size == full; };
   return either(model.roc.size(), roc_points) && either(model.precision_recall.size(), roc_points) &&
          either(model.recall.size(), classes) && either(model.confusion.size(), classes * classes) &&
-         std::ssize(model.fits) <= std::max<std::ptrdiff_t>(family_.tasks(), 1) &&
+         std::ssize(model.fits) <= std::max<std::ptrdiff_t>(family_of(cell).tasks(), 1) &&
          std::all_of(model.weights.begin(), model.weights.end(),
                      [](const auto& of) { return of.features.size() == of.weights.size(); });
 }
@@ -275,11 +305,12 @@ void Engine::note_failures(const ModelScores& model, const Cell& cell) {
     const auto& fit = model.fits[c];
     if (fit.converged) continue;
     const auto& names = family_.labels().class_names;
-    const auto what =
-        c < names.size() && family_.tasks() == std::ssize(model.fits) ? fmt::format(", class {}", names[c]) : "";
+    const auto what = c < names.size() && family_of(cell).tasks() == std::ssize(model.fits)
+                          ? fmt::format(", class {}", names[c])
+                          : "";
     const auto& point = points_[static_cast<std::size_t>(cell.point)];
     warnings_.push_back(fmt::format("{}, {}{} did not converge: {}", describe_point(family_.space().axes, point),
-                                    plan_.name(cell.split), what, family_.failure(fit)));
+                                    plan_.name(cell.split), what, family_of(cell).failure(fit)));
   }
 }
 
@@ -371,13 +402,14 @@ void Engine::run(SearchResult& result) {
     if (options_.full) result.level = take_level(0, order);
     for (std::int32_t k = 0; k < plan_.outer_folds(); ++k)
       result.outer.push_back({take_level(plan_.level_of(k), order), {}});
+    take_race(result);
     if (options_.full) choose_level(result.points, result.level);
     for (auto& fold : result.outer) choose_level(result.points, fold.level);
     run_outer(result);
   }
   workers_.clear();  // their memory is the final model's
   if (options_.full && options_.refit) {
-    result.model = refit_model(context_.with({.memory = limits_.memory}), family_, result.chosen());
+    result.model = refit_model(context_.with({.memory = limits_.front().memory}), family_, result.chosen());
     for (const auto& warning : result.model->warnings()) warnings_.push_back("the final model: " + warning);
   }
   if (options_.path_split > 0) {
@@ -392,15 +424,33 @@ void Engine::run(SearchResult& result) {
                                        options_.time, result.points.size()));
 }
 
+/// What became of each model over all rows; the chosen one is what the result is of.
+void Engine::take_race(SearchResult& result) const {
+  const auto* race = dynamic_cast<const Race*>(levels_.front().strategy.get());
+  if (race == nullptr || !options_.full) return;
+  const double sign = info(*options_.score).larger_is_better ? 1 : -1;
+  const auto outcomes = race->outcomes();
+  for (std::size_t m = 0; m < outcomes.size(); ++m) {
+    auto& model = result.models[m];
+    model.points = outcomes[m].points;
+    model.dropped_after = outcomes[m].dropped_after;
+    model.dropped_score = sign * outcomes[m].dropped_score;
+  }
+}
+
 /// A note for each axis whose best value is at the edge of the grid, where the score still rises.
 void note_edges(SearchResult& result) {
   const bool went_on = result.options.extend && result.options.strategy == Strategy::grid;
   if (result.level.points.empty() || went_on) return;
   const auto& best = result.point(result.level, result.level.chosen.best);
+  const auto* model = result.model_of(best);
+  if (model != nullptr && model->candidate.extend && model->candidate.strategy == Strategy::grid) return;
   for (std::size_t axis = 0; axis < result.axes.size(); ++axis) {
+    if (best[axis] == SearchAxis::absent) continue;
     double low = best[axis];
     double high = low;
     for (const auto p : result.level.points) {
+      if (result.model_of(result.points[static_cast<std::size_t>(p)]) != model) continue;
       low = std::min(low, result.points[static_cast<std::size_t>(p)][axis]);
       high = std::max(high, result.points[static_cast<std::size_t>(p)][axis]);
     }
@@ -550,6 +600,23 @@ void describe_model(const Context& context, const Dataset<T>& dataset, std::span
     result.standard_deviations = standard_deviations(context, *result.model, dataset, summarize);
 }
 
+ComparedModel compared_model(const Candidate& candidate, const FamilySearch& search, std::size_t place) {
+  const auto& own = *search.models()[place];
+  ComparedModel result;
+  result.candidate = candidate;
+  result.title = own.title();
+  result.size_words = candidate.space.options.family().size_words();
+  // Values that tell the places of its axes from one another.
+  Point numbers(own.space().axes.size());
+  std::iota(numbers.begin(), numbers.end(), 0.0);
+  const auto joined = search.joined_point(static_cast<std::int32_t>(place), numbers);
+  result.axes.resize(numbers.size());
+  for (std::size_t axis = 1; axis < joined.size(); ++axis)
+    if (joined[axis] != SearchAxis::absent)
+      result.axes[static_cast<std::size_t>(joined[axis])] = static_cast<std::int32_t>(axis);
+  return result;
+}
+
 void check_threshold(const SearchOptions& options, const Labels& labels) {
   if (options.threshold && labels.class_names.size() != 2)
     fail_usage("a threshold is for two classes, and the dataset has {}", labels.class_names.size());
@@ -562,13 +629,14 @@ template <class T>
 SearchResult search(const Context& given, const Dataset<T>& dataset, const SearchSpace& space,
                     const SearchOptions& options, SearchLog* log) {
   SearchResult result;
-  result.space = space;
-  result.size_words = space.options.family().size_words();
+  SearchSpace decided = space;
   result.options = options;
-  decide(dataset, result.space, result.options);
+  decide(dataset, decided, result.options);
+  result.space = decided;
+  result.size_words = decided.options.family().size_words();
   if (options.keep_decisions && log != nullptr) fail_usage("a log keeps no decision values; search without one");
-  const auto context = given.for_work(search_work(dataset, result.space, result.options));
-  const auto trained = engine::make_search(context, dataset, result.space, result.options);
+  const auto context = given.for_work(search_work(dataset, decided, result.options));
+  const auto trained = engine::make_search(context, dataset, decided, result.options);
   check_two_classes(trained->labels(), dataset.source);
   const auto plan = name_source(dataset.source, [&] {
     engine::check_threshold(result.options, trained->labels());
@@ -588,7 +656,23 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
   result.metrics = engine::metrics_of(*trained);
   result.axes = trained->space().axes;
   result.splits = plan.splits();
-  engine::Engine(context, *trained, plan, result.options, log).run(result);
+  std::vector<double> work;
+  std::vector<engine::StrategyOptions> strategies;
+  for (const auto& candidate : decided.candidates) {
+    result.models.push_back(engine::compared_model(candidate, *trained, result.models.size()));
+    work.push_back(search_work(dataset, candidate.space, result.options).operations);
+    strategies.push_back({candidate.strategy, result.options.trials, plan.splits(), context.seed(), candidate.extend});
+  }
+  if (strategies.empty())
+    strategies.push_back(
+        {result.options.strategy, result.options.trials, plan.splits(), context.seed(), result.options.extend});
+  engine::Engine(context, *trained, plan, result.options, strategies, work, log).run(result);
+  if (const auto* chosen = result.models.empty() ? nullptr : result.model_of(result.chosen())) {
+    result.space = chosen->candidate.space;
+    result.options.pipeline = chosen->candidate.pipeline;
+    result.title = chosen->title;
+    result.size_words = chosen->size_words;
+  }
   if (result.model) engine::describe_model(context, dataset, trained->dataset_features(), result);
   if (!result.options.full) {
     if (needs_pipeline(dataset, result.options.pipeline)) {

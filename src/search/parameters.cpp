@@ -65,15 +65,34 @@ bool set_row(Options& options, const std::string& name, const std::string& text)
   return false;
 }
 
+/// Sets a parameter of the one model, or of each candidate that has it.
+void set_of_models(SearchSpace& space, const std::string& name, const std::string& text) {
+  if (space.choose_candidates)
+    fail_usage("{} is a parameter of one model; a choice among models finds its own values", name);
+  if (space.candidates.empty()) return set_parameter(space, name, text);
+  bool known = false;
+  for (auto& candidate : space.candidates)
+    for (const auto& row : parameters_of(candidate.space.options))
+      if (row.name == name) {
+        set_parameter(candidate.space, name, text);
+        known = true;
+      }
+  if (!known) find_parameter(space.candidates.front().space.options, name);
+}
+
 }  // namespace
 
 template <class T>
 SearchResult search(const Context& context, const Dataset<T>& dataset, std::string_view kind,
                     const NamedSettings& settings) {
-  SearchSpace space(find_model_kind(kind).options);
   SearchOptions options;
-  for (const auto& [name, text] : settings)
-    if (!set_row(options, name, text) && !set_row(options.pipeline, name, text)) set_parameter(space, name, text);
+  options.pipeline = default_pipeline();
+  NamedSettings of_models;
+  for (const auto& row : settings)
+    if (!set_row(options, row.first, row.second) && !set_row(options.pipeline, row.first, row.second))
+      of_models.push_back(row);
+  auto space = space_of_models(kind, options.pipeline);
+  for (const auto& [name, text] : of_models) set_of_models(space, name, text);
   return search(context, dataset, space, options);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "family/space.hpp"
@@ -26,6 +27,10 @@ class PointStrategy {
   virtual std::vector<Trial> next() = 0;
   /// Reports the score of a trial: larger is better, NaN is worst.
   virtual void learn(const Point& point, double score) = 0;
+  /// The same, with the score on each of its splits, `score` being their mean.
+  virtual void learn_splits(const Point& point, std::span<const double> /*splits*/, double score) {
+    learn(point, score);
+  }
 };
 
 struct StrategyOptions {

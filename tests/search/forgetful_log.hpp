@@ -15,7 +15,7 @@ class Forgetful : public SearchLog {
  public:
   explicit Forgetful(int left) : left_(left) {}
   BatchPlan agree(const BatchPlan& proposed) override {
-    if (plan_.tasks == 0) plan_ = proposed;
+    if (plan_.sizes.empty()) plan_ = proposed;
     return plan_;
   }
   const std::vector<ModelScores>* recall(std::int32_t batch) override {

@@ -175,6 +175,9 @@ class SvmSearch : public FamilySearch {
 };
 
 constexpr double smo_visits = 4;  // of each kernel value
+// Of a search that is refined around its best: gammas, and costs of each, on average.
+constexpr double open_kernels = 12;
+constexpr double open_costs = 4;
 
 class SvmRow : public FamilyRow<SvmRow, SvmOptions> {
  public:
@@ -197,9 +200,20 @@ class SvmRow : public FamilyRow<SvmRow, SvmOptions> {
   }
   WorkEstimate search_work(const SearchSpace& space, const DataSummary& data, double splits,
                            double levels) const override {
-    const auto kernels = static_cast<double>(std::max<std::size_t>(1, space.numbers("gamma").size()));
-    const auto costs = static_cast<double>(std::max<std::size_t>(1, space.numbers("cost").size()));
+    auto kernels = static_cast<double>(std::max<std::size_t>(1, space.numbers("gamma").size()));
+    auto costs = static_cast<double>(std::max<std::size_t>(1, space.numbers("cost").size()));
+    if (is_open(space)) {
+      kernels = has_gamma(space.get<SvmOptions>().kernel) ? open_kernels : 1;
+      costs = open_costs;
+    }
     return work(data, kernels * costs * splits * levels, kernels);
+  }
+  bool wants_scaling(const ModelOptions& options) const override {
+    return options.get<SvmOptions>().kernel != KernelType::precomputed;
+  }
+  std::vector<std::pair<int, std::string>> automatic_kinds(const DataSummary& data) const override {
+    if (data.target.survival() || data.target.several()) return {};
+    return {{4, "svm"}};
   }
   /// Of the rows that are compared with others at once.
   std::int64_t numbers_per_feature() const override { return 8; }

@@ -283,6 +283,10 @@ class LinearRow : public FamilyRow<LinearRow, LinearOptions> {
                            double levels) const override {
     return work(space.get<LinearOptions>(), data, static_cast<double>(space.numbers("cost").size()) * splits * levels);
   }
+  std::vector<std::pair<int, std::string>> automatic_kinds(const DataSummary& data) const override {
+    if (!data.target.looks_like_classes()) return {};  // elastic nets have ridge regression among them
+    return {{1, "linear"}};
+  }
   bool takes_transforms(const ModelOptions& options) const override {
     const auto& own = options.get<LinearOptions>();
     return own.method != LinearMethod::dual && linear_solver(*own.loss).method == LinearMethod::newton;

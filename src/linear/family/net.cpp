@@ -539,6 +539,10 @@ class NetRow : public FamilyRow<NetRow, NetOptions> {
         data, alphas * static_cast<double>(space.numbers("l1-ratio").size()) * splits * levels * descent_passes);
   }
   bool selects_features(const ModelOptions& options) const override { return options.get<NetOptions>().l1_ratio != 0; }
+  bool wants_scaling(const ModelOptions& options) const override { return !options.get<NetOptions>().standardise; }
+  std::vector<std::pair<int, std::string>> automatic_kinds(const DataSummary& /*data*/) const override {
+    return {{2, "elastic-net"}};
+  }
   bool takes_transforms(const ModelOptions& options) const override {
     const auto& own = options.get<NetOptions>();
     return own.intercept && !own.standardise;

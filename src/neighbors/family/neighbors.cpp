@@ -475,6 +475,16 @@ class NeighborsRow : public FamilyRow<NeighborsRow, KnnOptions> {
             static_cast<double>(data.bytes)};
   }
   std::int64_t numbers_per_feature() const override { return 0; }
+  bool wants_scaling(const ModelOptions& options) const override {
+    const auto metric =
+        options.get<KnnOptions>().distance.metric;  // those of angles and of sets have a scale of their own
+    return metric != DistanceType::cosine && metric != DistanceType::correlation && metric != DistanceType::hamming &&
+           metric != DistanceType::jaccard;
+  }
+  std::vector<std::pair<int, std::string>> automatic_kinds(const DataSummary& data) const override {
+    if (data.target.survival() || data.target.several()) return {};
+    return {{3, "knn"}};
+  }
 
   template <class T>
   std::unique_ptr<TrainedModel> train_model(const Context& context, const Dataset<T>& dataset,

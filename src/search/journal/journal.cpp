@@ -21,8 +21,10 @@ void Journal::read() {
 void Journal::take(const Json& record) {
   if (record.contains("plan")) {
     const auto& plan = record["plan"];
-    plan_ = {plan.at("memory").get<std::int64_t>(), plan.at("tasks").get<std::int32_t>(),
-             plan.value("splits", std::int32_t{0})};
+    plan_.memory = plan.at("memory").get<std::int64_t>();
+    plan_.sizes.clear();
+    for (const auto& size : plan.at("sizes"))
+      plan_.sizes.push_back({size.at(0).get<std::int32_t>(), size.at(1).get<std::int32_t>()});
     planned_ = true;
     return;
   }
@@ -41,7 +43,9 @@ BatchPlan Journal::agree(const BatchPlan& proposed) {
   if (planned_) return plan_;
   plan_ = proposed;
   planned_ = true;
-  file_.append({{"plan", {{"memory", plan_.memory}, {"tasks", plan_.tasks}, {"splits", plan_.splits}}}});
+  Json sizes = Json::array();
+  for (const auto& size : plan_.sizes) sizes.push_back({size.tasks, size.splits});
+  file_.append({{"plan", {{"memory", plan_.memory}, {"sizes", std::move(sizes)}}}});
   return plan_;
 }
 

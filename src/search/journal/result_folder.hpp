@@ -14,7 +14,7 @@
 namespace sheaf::engine {
 
 /// The version of settings and journals; those of another version are refused.
-inline constexpr int journal_version = 5;
+inline constexpr int journal_version = 6;
 
 class ResultFolder {
  public:

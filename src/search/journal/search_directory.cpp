@@ -34,6 +34,21 @@ Json space_json(const SearchSpace& space) {
   return {{"family", space.options.family_name()}, {"space", std::move(tried)}, {"training", std::move(training)}};
 }
 
+/// The candidates of a search of several models, or its one model.
+Json models_json(const SearchSpace& space) {
+  if (space.candidates.empty()) return space_json(space);
+  Json list = Json::array();
+  for (const auto& candidate : space.candidates) {
+    auto json = space_json(candidate.space);
+    json["name"] = candidate.name;
+    json["pipeline"] = parameters_json(candidate.pipeline);
+    json["strategy"] = to_string(candidate.strategy);
+    json["extend"] = candidate.extend;
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 /// Without options that decide only what is made of the search at its end, or when that is.
 Json settings_json(const SearchSettings& s) {
   const auto hash = hash_file(s.data);
@@ -53,7 +68,7 @@ Json settings_json(const SearchSettings& s) {
                                                   "threshold", "learning-curve", "permutation-importance"})},
           {"pipeline", parameters_json(s.options.pipeline)},
           {"row_weights", checksum(s.options.row_weights)},
-          {"model", space_json(s.space)},
+          {"model", models_json(s.space)},
           {"reading", parameters_json(s.reading)}};
 }
 

@@ -318,7 +318,9 @@ std::vector<ModelScores> PipelineTrainer<T>::train(std::span<const Job> jobs, bo
 
 }  // namespace
 
-Model refit_model(const Context& context, const FamilySearch& search, const Point& point) {
+Model refit_model(const Context& context, const FamilySearch& all, const Point& joined) {
+  const auto [model, point] = all.own_point(joined);
+  const auto& search = *all.models()[static_cast<std::size_t>(model)];
   if (const auto* steps = dynamic_cast<const WithPipeline*>(&search)) return steps->refit_with_pipeline(context, point);
   return Model(search.refit(context, point));
 }

@@ -22,7 +22,10 @@ Model train_on_split(const Context& context, const Dataset<T>& dataset, const Pl
     if (!result.options.row_weights.empty())
       options.row_weights.push_back(result.options.row_weights[static_cast<std::size_t>(row)]);
   const auto train = take_rows(dataset, rows, context.threads());
-  return refit_model(context, *make_search(context, train, result.space, options), point);
+  const auto* compared = result.model_of(point);
+  if (compared != nullptr) options.pipeline = compared->candidate.pipeline;
+  const auto& space = compared != nullptr ? compared->candidate.space : result.space;
+  return refit_model(context, *make_search(context, train, space, options), result.own_point(point));
 }
 
 namespace {

@@ -138,8 +138,10 @@ SplitTable table_of(const Labels& labels, std::span<const Column> columns, std::
 
 }  // namespace
 
-LearningCurve learning_curve(const Context& context, const FamilySearch& family, const Plan& plan,
+LearningCurve learning_curve(const Context& context, const FamilySearch& all, const Plan& plan,
                              std::span<const std::int32_t> groups, const SearchResult& result) {
+  const auto [model, point] = all.own_point(result.chosen());
+  const auto& family = *all.models()[static_cast<std::size_t>(model)];
   LearningCurve curve;
   curve.shares = shares();
   const auto models = shares().size() * static_cast<std::size_t>(plan.splits());
@@ -160,7 +162,7 @@ LearningCurve learning_curve(const Context& context, const FamilySearch& family,
     const auto table = table_of(family.labels(), some, result.options.row_weights);
     trainer->load(table);
     std::vector<Job> jobs;
-    for (std::size_t k = 0; k < count; ++k) jobs.push_back({&result.chosen(), static_cast<std::int32_t>(k)});
+    for (std::size_t k = 0; k < count; ++k) jobs.push_back({&point, static_cast<std::int32_t>(k)});
     auto scores = trainer->train(jobs, false);
     for (std::size_t k = 0; k < count; ++k) {
       scores[k].drop_curves();

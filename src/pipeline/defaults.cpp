@@ -1,0 +1,63 @@
+// The steps before a model that follow from the data and the model.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <sheaf/pipeline.hpp>
+
+#include "family/family.hpp"
+
+namespace sheaf {
+namespace {
+
+template <class T>
+bool has_gaps(const Dataset<T>& dataset) {
+  return std::visit(
+      [](const auto& x) {
+        return std::any_of(x.values.begin(), x.values.end(), [](T value) { return std::isnan(value); });
+      },
+      dataset.x);
+}
+
+/// Counts and the like: scaling would make numbers of their zeros.
+template <class T>
+bool is_mostly_zero(const Dataset<T>& dataset) {
+  const auto* dense = std::get_if<DenseMatrix<T>>(&dataset.x);
+  if (dense == nullptr) return true;
+  const auto zeros = std::count(dense->values.begin(), dense->values.end(), T{0});
+  return 2 * zeros >= dense->values.size();
+}
+
+}  // namespace
+
+PipelineOptions default_pipeline() { return {.choose_impute = true, .choose_scale = true}; }
+
+template <class T>
+void decide_steps(const Dataset<T>& dataset, const ModelOptions& model, PipelineOptions& options) {
+  if (options.choose_impute && has_gaps(dataset)) options.impute = Imputation::median;
+  if (options.choose_scale && model.family().wants_scaling(model) && !is_mostly_zero(dataset))
+    options.scale = ScaleMethod::standard;
+  options.choose_impute = false;
+  options.choose_scale = false;
+}
+
+std::string describe_steps(const PipelineOptions& options) {
+  std::vector<std::string> steps;
+  if (options.impute != Imputation::none)
+    steps.push_back(options.impute == Imputation::constant
+                        ? fmt::format("missing values filled with {}", options.fill)
+                        : fmt::format("missing values filled ({})", to_string(options.impute)));
+  for (const auto transform : options.transforms)
+    steps.push_back(fmt::format("rows transformed ({})", to_string(transform)));
+  if (options.min_prevalence > 0 || options.min_variance > 0) steps.emplace_back("rare or constant features left out");
+  if (options.scale) steps.push_back(fmt::format("features scaled ({})", to_string(*options.scale)));
+  if (!options.select.empty())
+    steps.push_back(fmt::format("features selected ({}:{})", options.select, fmt::join(options.counts, ",")));
+  return fmt::format("{}", fmt::join(steps, ", "));
+}
+
+template void decide_steps(const Dataset<float>&, const ModelOptions&, PipelineOptions&);
+template void decide_steps(const Dataset<double>&, const ModelOptions&, PipelineOptions&);
+
+}  // namespace sheaf

@@ -1,0 +1,105 @@
+#include "search/candidates/race.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <sheaf/search.hpp>
+
+namespace sheaf::engine {
+namespace {
+
+constexpr std::int32_t few_splits = 2;
+constexpr double most_errors = 3;
+
+/// NaN is worst.
+bool is_better(std::span<const double> scores, std::span<const double> than) {
+  const double mean = summarise(scores).mean;
+  const double other = than.empty() ? std::nan("") : summarise(than).mean;
+  return std::isnan(other) ? !std::isnan(mean) || than.empty() : mean > other;
+}
+
+}  // namespace
+
+Race::Race(const FamilySearch& family, const std::vector<StrategyOptions>& options, std::span<const double> work)
+    : family_(family), splits_(options.front().splits) {
+  const auto models = family.models();
+  for (std::size_t m = 0; m < models.size(); ++m)
+    runners_.push_back({static_cast<std::int32_t>(m), make_strategy(models[m]->space(), options[m])});
+  std::stable_sort(runners_.begin(), runners_.end(), [&](const Runner& a, const Runner& b) {
+    return work[static_cast<std::size_t>(a.model)] < work[static_cast<std::size_t>(b.model)];
+  });
+}
+
+std::vector<Trial> Race::joined(const Runner& runner, const std::vector<Trial>& own, std::int32_t splits) const {
+  std::vector<Trial> trials;
+  for (const auto& trial : own)
+    trials.push_back({family_.joined_point(runner.model, trial.point), std::min(splits, trial.splits)});
+  return trials;
+}
+
+/// None: the model is through.
+std::vector<Trial> Race::trials_of(Runner& runner) {
+  if (runner.tried && !runner.first.empty()) {  // it was not dropped: its first trials on all splits
+    const auto first = std::exchange(runner.first, {});
+    return joined(runner, first, splits_);
+  }
+  const bool begins = !runner.tried;
+  runner.tried = true;
+  auto own = runner.strategy->next();
+  if (!begins || leader_.empty() || splits_ <= few_splits) return joined(runner, own, splits_);
+  runner.first = std::move(own);
+  return joined(runner, runner.first, few_splits);
+}
+
+std::vector<Trial> Race::next() {
+  for (; now_ < runners_.size(); ++now_) {
+    auto& runner = runners_[now_];
+    if (falls_behind(runner)) {
+      drop(runner);
+      continue;
+    }
+    if (auto trials = trials_of(runner); !trials.empty()) return trials;
+  }
+  return {};
+}
+
+bool Race::falls_behind(const Runner& runner) const {
+  if (runner.best.empty() || leader_.empty() || splits_ < 2) return false;
+  const auto tried = runner.best.size();
+  double difference = 0;
+  for (std::size_t s = 0; s < tried; ++s) difference += runner.best[s] - leader_[s];
+  difference /= static_cast<double>(tried);
+  if (std::isnan(difference)) return true;
+  const double error = summarise(leader_).standard_deviation *
+                       std::sqrt(1 / static_cast<double>(tried) + 1 / static_cast<double>(leader_.size()));
+  return difference < -most_errors * error;
+}
+
+void Race::drop(Runner& runner) {
+  runner.outcome.dropped_after = static_cast<std::int32_t>(runner.best.size());
+  runner.outcome.dropped_score = summarise(runner.best).mean;
+}
+
+void Race::learn(const Point& /*point*/, double /*score*/) {}
+
+void Race::learn_splits(const Point& point, std::span<const double> splits, double score) {
+  auto& runner = runners_[now_];
+  const bool partial = !runner.first.empty();
+  if (!partial) {
+    runner.strategy->learn(family_.own_point(point).point, score);
+    if (std::ssize(splits) == splits_ && is_better(splits, leader_)) leader_.assign(splits.begin(), splits.end());
+  }
+  if (runner.best.size() < splits.size()) runner.best.clear();  // from now on on more splits
+  if (runner.best.size() <= splits.size() && is_better(splits, runner.best))
+    runner.best.assign(splits.begin(), splits.end());
+  if (std::ssize(splits) == splits_ || partial) ++runner.outcome.points;
+}
+
+std::vector<Race::Outcome> Race::outcomes() const {
+  std::vector<Outcome> result(runners_.size());
+  for (const auto& runner : runners_) result[static_cast<std::size_t>(runner.model)] = runner.outcome;
+  return result;
+}
+
+}  // namespace sheaf::engine

@@ -1,0 +1,263 @@
+// Several models in one search: the same scores as each model alone, an honest choice, and losers that are dropped.
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <sheaf/error.hpp>
+#include <sheaf/io.hpp>
+#include <sheaf/report.hpp>
+#include <sheaf/search.hpp>
+#include <sheaf/svm.hpp>
+
+#include "core/random.hpp"
+#include "devices.hpp"
+#include "forgetful_log.hpp"
+#include "search/candidates/race.hpp"
+#include "tables.hpp"
+
+namespace sheaf::test {
+namespace models_test {
+
+Context context_on(Device device, std::uint64_t seed = 1) {
+  return Context({.device = device, .threads = 2, .memory = std::int64_t{1} << 30, .seed = seed});
+}
+
+enum class Truth { line, ring, nothing };
+
+/// Two classes: on either side of a line, inside and outside of a ring, or at random. The second feature has another
+/// unit than the first.
+Dataset<double> make_classes(std::int64_t rows, Truth truth, std::uint64_t seed = 3) {
+  auto table = random_rows(rows, 4, 1.0, seed);
+  Random random(seed + 100);
+  Dataset<double> dataset;
+  for (auto& row : table) {
+    const double noise = random.normal();
+    const double value = truth == Truth::line   ? 2 * row[0] - row[1] + noise
+                         : truth == Truth::ring ? row[0] * row[0] + row[1] * row[1] - 40 + 3 * noise
+                                                : noise;
+    dataset.target.classes.push_back(value > 0 ? 1 : 0);
+    row[1] *= 1000;
+  }
+  dataset.x = dense_of<double>(table, 4);
+  dataset.target.class_names = {"a", "b"};
+  dataset.target.fixed_order = true;
+  dataset.source = "table";
+  return dataset;
+}
+
+const LeaderboardRow& row_of(const std::vector<LeaderboardRow>& board, const SearchResult& result,
+                             const std::string& name) {
+  return *std::find_if(board.begin(), board.end(), [&](const auto& row) {
+    return result.models[static_cast<std::size_t>(row.model)].candidate.name == name;
+  }
+}
+
+TEST(SeveralModels, ScoresAreThoseOfEachModelAlone) {
+  for (const Device device : devices()) {
+    const auto context = context_on(device);
+    const auto dataset = make_classes(150, Truth::nothing);  // so that none is dropped
+    const auto together = search(context, dataset, "linear,knn,svm");
+    const auto board = together.leaderboard();
+    ASSERT_EQ(board.size(), 3U);
+    for (const std::string name : {"linear", "knn", "svm"}) {
+      const auto alone = search(context, dataset, name, {{"split", "stratified"}});
+      const auto& row = row_of(board, together, name);
+      ASSERT_GE(row.place, 0) << name << " was dropped";
+      double best = -1;
+      for (std::size_t p = 0; p < alone.level.points.size(); ++p)
+        best = std::max(best, alone.summary(p, Metric::accuracy).mean);
+      EXPECT_EQ(row.score.mean, best) << name;
+      const auto own = together.of_model(row.model);
+      EXPECT_EQ(own.axes.size(), alone.axes.size());
+      EXPECT_EQ(own.points, alone.points) << name;
+      for (std::size_t p = 0; p < own.points.size(); ++p)
+        EXPECT_EQ(own.scores(own.level, p, Metric::auc), alone.scores(alone.level, p, Metric::auc)) << name;
+    }
+    EXPECT_EQ(together.options.score, Metric::accuracy);
+  }
+}
+
+/// The bend of a ring is nothing for a line; a line is nothing that needs more than one.
+TEST(SeveralModels, TheModelThatSuitsTheDataIsChosen) {
+  for (const Device device : devices()) {
+    const auto ring = search(context_on(device), make_classes(300, Truth::ring), "auto");
+    const auto& chosen = ring.model_of(ring.chosen())->candidate;
+    EXPECT_TRUE(chosen.name == "svm" || chosen.name == "knn") << chosen.name;
+    EXPECT_EQ(chosen.pipeline.scale, ScaleMethod::standard);
+    EXPECT_EQ(ring.space.options.family_name(), chosen.space.options.family_name());
+    EXPECT_GT(ring.summary(ring.level.chosen.chosen, Metric::accuracy).mean, 0.85);
+    for (const auto& model : ring.models)
+      EXPECT_EQ(model.dropped_after > 0,
+                model.candidate.name != "svm" && model.candidate.name != "knn" && model.dropped_after > 0)
+          << model.candidate.name;
+    const auto line = search(context_on(device), make_classes(300, Truth::line), "auto");
+    EXPECT_GT(line.summary(line.level.chosen.chosen, Metric::accuracy).mean, 0.9);
+    const auto predicted = line.model->predict(context_on(device), make_classes(300, Truth::line, 9));
+    EXPECT_EQ(predicted.classes.size(), 300U);
+  }
+}
+
+/// The estimate of nested validation is that of the whole choice, whichever model an outer fold chooses.
+TEST(SeveralModels, NestedValidationRepeatsTheWholeChoice) {
+  const auto context = context_on(Device::cpu());
+  const auto dataset = make_classes(200, Truth::ring);
+  const auto result = search(context, dataset, "linear,knn", {{"outer", "4"}, {"predictions", "yes"}});
+  ASSERT_EQ(result.outer.size(), 4U);
+  EXPECT_GT(result.outer_summary(Metric::accuracy).mean, 0.8);
+  ASSERT_TRUE(result.held_out);
+  // The predictions are those of the models that the outer folds chose: their accuracy is the folds' own.
+  for (std::int32_t k = 0; k < 4; ++k) {
+    double right = 0;
+    double rows = 0;
+    for (std::size_t i = 0; i < result.held_out->size(); ++i) {
+      if (result.held_out->splits[i] != k) continue;
+      ++rows;
+      right += result.held_out->truth[i] == result.held_out->classes[i] ? 1 : 0;
+    }
+    EXPECT_NEAR(right / rows, result.outer[static_cast<std::size_t>(k)].scores.score(Metric::accuracy), 1e-12);
+  }
+}
+
+/// Without anything to learn the whole choice is as good as a coin, however many models are tried.
+TEST(SeveralModels, ShuffledLabelsAreChance) {
+  std::vector<double> scores;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    const auto dataset = make_classes(60, Truth::nothing, seed);
+    const auto result =
+        search(context_on(Device::cpu(), seed), dataset, "auto", {{"outer", "5"}, {"folds", "3"}, {"score", "auc"}});
+    scores.push_back(result.outer_summary(Metric::auc).mean);
+  }
+  const auto summary = summarise(scores);
+  EXPECT_NEAR(summary.mean, 0.5, 3 * summary.standard_error) << summary.standard_error;
+  EXPECT_LT(summary.standard_error, 0.05);
+}
+
+TEST(SeveralModels, ASearchThatWasEndedGoesOnToTheSameResult) {
+  const auto context = context_on(Device::cpu());
+  const auto dataset = make_classes(120, Truth::ring);
+  SearchOptions options;
+  options.pipeline = default_pipeline();
+  const auto space = space_of_models("auto", options.pipeline);
+  const auto whole = search_json(search(context, dataset, space, options));
+  for (const int batches : {1, 4, 9}) {
+    Forgetful log(batches);
+    EXPECT_THROW(search(context, dataset, space, options, &log), Error);
+    log.go_on();
+    EXPECT_EQ(search_json(search(context, dataset, space, options, &log)), whole) << batches;
+  }
+}
+
+TEST(SeveralModels, NumbersAndSurvivalHaveModelsOfTheirOwn) {
+  auto dataset = make_classes(120, Truth::line);
+  const auto& x = std::get<DenseMatrix<double>>(dataset.x);
+  for (std::int64_t i = 0; i < 120; ++i) dataset.target.values.push_back(x.values[4 * i] + 0.001 * x.values[4 * i + 1]);
+  dataset.target.classes.clear();
+  dataset.target.class_names.clear();
+  dataset.target.kind = LabelKind::numbers;
+  const auto numbers = search(context_on(Device::cpu()), dataset, "auto");
+  EXPECT_GT(numbers.summary(numbers.level.chosen.chosen, Metric::r2).mean, 0.99);
+  EXPECT_EQ(numbers.models.size(), 3U);
+  for (auto& value : dataset.target.values) value = std::exp(value);
+  dataset.target.events.assign(120, 1);
+  const auto survival = search(context_on(Device::cpu()), dataset, "auto");
+  EXPECT_EQ(survival.models.size(), 1U);
+  EXPECT_GT(survival.summary(survival.level.chosen.chosen, Metric::concordance).mean, 0.9);
+}
+
+TEST(SeveralModels, WhatCannotBeComparedIsRefused) {
+  const auto dataset = make_classes(60, Truth::line);
+  const auto context = context_on(Device::cpu());
+  EXPECT_THROW(search(context, dataset, "linear,tree"), UsageError);
+  EXPECT_THROW(search(context, dataset, "linear,linear"), UsageError);
+  EXPECT_THROW(search(context, dataset, "linear,elastic-net-poisson"), Error);
+  EXPECT_THROW(search(context, dataset, "auto", {{"cost", "1"}}), UsageError);
+  EXPECT_THROW(search(context, dataset, "linear,knn", {{"alpha", "1"}}), UsageError);
+  EXPECT_THROW(search(context, dataset, "linear,svm", {{"score", "log-loss"}}), UsageError);
+  const auto shared = search(context, dataset, "linear,svm", {{"cost", "0.1,1"}});
+  std::set<double> costs;
+  for (const auto& point : shared.points) costs.insert(shared.value(point, "cost"));
+  EXPECT_EQ(costs, (std::set<double>{0.1, 1}));
+}
+
+TEST(DefaultModel, IsThatOfTheParametersThatAreGiven) {
+  EXPECT_EQ(default_model({}), "auto");
+  EXPECT_EQ(default_model({"cost"}), "linear");
+  EXPECT_EQ(default_model({"gamma", "cost"}), "svm");
+  EXPECT_EQ(default_model({"l1-ratio"}), "elastic-net");
+  EXPECT_EQ(default_model({"k"}), "knn");
+}
+
+/// Two models of some points each whose scores are known.
+class KnownSearch : public engine::FamilySearch {
+ public:
+  explicit KnownSearch(std::vector<double> values) {
+    space_ = engine::product_space({{"value", "value"}}, {std::move(values)});
+  }
+  const Labels& labels() const override { return labels_; }
+  std::string title() const override { return "known"; }
+  bool has_probabilities() const override { return false; }
+  const engine::Space& space() const override { return space_; }
+  std::int32_t tasks() const override { return 1; }
+  engine::BatchLimits limits(const Context&, const engine::SplitCounts&) const override { return {}; }
+  std::vector<double> complexity(const Point& point, double) const override { return point; }
+  std::unique_ptr<engine::Trainer> trainer(const Context&) const override { return nullptr; }
+  std::unique_ptr<TrainedModel> refit(const Context&, const Point&) const override { return nullptr; }
+  std::string failure(const TaskFit&) const override { return {}; }
+
+ protected:
+  Labels labels_;
+  engine::Space space_;
+};
+
+class KnownModels : public KnownSearch {
+ public:
+  KnownModels() : KnownSearch({0}), first_({0, 1, 2}), second_({0, 1}) {}
+  std::vector<const engine::FamilySearch*> models() const override { return {&first_, &second_}; }
+  engine::OwnPoint own_point(const Point& point) const override {
+    return {static_cast<std::int32_t>(point[0]), {point[1]}};
+  }
+  Point joined_point(std::int32_t model, const Point& own) const override {
+    return {static_cast<double>(model), own[0]};
+  }
+
+ private:
+  KnownSearch first_, second_;
+};
+
+/// How many splits each point of the second model was tried on, if its score is `behind` that of the first.
+std::int32_t most_splits_of_second(double behind) {
+  const KnownModels models;
+  engine::StrategyOptions options;
+  options.splits = 5;
+  const std::vector<double> work{1, 2};
+  engine::Race race(models, {options, options}, work);
+  const std::vector<double> leader{0.90, 0.92, 0.88, 0.91, 0.89};  // standard deviation 0.0158
+  std::int32_t most = 0;
+  for (auto trials = race.next(); !trials.empty(); trials = race.next())
+    for (const auto& trial : trials) {
+      std::vector<double> scores;
+      for (std::int32_t s = 0; s < trial.splits; ++s)
+        scores.push_back(leader[static_cast<std::size_t>(s)] - (trial.point[0] == 1 ? behind : 0) -
+                         0.01 * trial.point[1]);
+      race.learn_splits(trial.point, scores, summarise(scores).mean);
+      if (trial.point[0] == 1) most = std::max(most, trial.splits);
+    }
+  const auto outcomes = race.outcomes();
+  EXPECT_EQ(outcomes[0].dropped_after, 0);
+  EXPECT_EQ(outcomes[1].dropped_after, most == 5 ? 0 : most);
+  return most;
+}
+
+/// The bound: 3 * 0.0158 * sqrt(1 / 2 + 1 / 5) = 0.0397.
+TEST(Race, AModelIsDroppedBeyondThreeStandardErrors) {
+  EXPECT_EQ(most_splits_of_second(0.039), 5);
+  EXPECT_EQ(most_splits_of_second(0.041), 2);
+  EXPECT_EQ(most_splits_of_second(-0.01), 5);
+}
+
+}  // namespace models_test
+}  // namespace sheaf::test
