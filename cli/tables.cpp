@@ -50,7 +50,10 @@ std::string column_flags(const ReadOptions& options) {
   return text;
 }
 
-std::string pipeline_flags(const PipelineOptions& options) {
+std::string pipeline_flags(const PipelineOptions& given) {
+  auto options = given;  // what the data decide, they decide again
+  if (options.choose_scale) options.scale.reset();
+  if (options.choose_impute) options.impute = Imputation::none;
   std::string text;
   for (const auto& row : parameters<PipelineOptions>()) {
     const auto value = row.get(options);

@@ -28,7 +28,8 @@ struct Fit {
   void run() {
     if (output.empty()) fail_usage("--output FILE is missing: where to write the model");
     const auto reader = common.context();
-    const auto pipeline = model.pipeline(reading);
+    auto pipeline = model.pipeline(reading);
+    if (format != ModelFile::sheaf) pipeline.choose_scale = false;  // other programs' files hold no steps
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto dataset = read_table<T>(common, reader, input, reading);
       model.read_files(dataset);

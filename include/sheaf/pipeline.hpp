@@ -115,7 +115,7 @@ bool needs_pipeline(const Dataset<T>& dataset, const PipelineOptions& options) {
 
 /// The steps before a model if none are named: those that the data and the model ask for.
 PipelineOptions default_pipeline();
-/// Fills in the steps that were left open. Features are scaled if the model's family wants that (see Family) and the
+/// Fills in the steps that were left open; asked again, the same. Features are scaled if the model's family wants that (see Family) and the
 /// dataset is dense with less than half of its values 0.
 template <class T>
 void decide_steps(const Dataset<T>& dataset, const ModelOptions& model, PipelineOptions& options);

@@ -38,8 +38,6 @@ void decide_steps(const Dataset<T>& dataset, const ModelOptions& model, Pipeline
   if (options.choose_impute && has_gaps(dataset)) options.impute = Imputation::median;
   if (options.choose_scale && model.family().wants_scaling(model) && !is_mostly_zero(dataset))
     options.scale = ScaleMethod::standard;
-  options.choose_impute = false;
-  options.choose_scale = false;
 }
 
 std::string describe_steps(const PipelineOptions& options) {

@@ -129,8 +129,9 @@ Parameter<O> chosen_row(Parameter<O> row, bool O::*choose, std::string automatic
       set(options, text);
   };
   row.get = [get = row.get, choose](const O& options) {
-    const auto text = get(options);
-    return options.*choose ? "auto" : text.empty() ? "none" : text;
+    auto text = get(options);
+    if (text.empty() || text == "none") text = options.*choose ? "auto" : "none";
+    return text;
   };
   return row;
 }

@@ -130,17 +130,23 @@ void check_space(SearchSpace& space) {
 template <class T>
 FamilyTraits decide_candidates(const Dataset<T>& dataset, SearchSpace& space, const SearchOptions& options) {
   FamilyTraits common;
-  for (auto& candidate : space.candidates) {
+  const bool needs_probabilities = options.score && info(*options.score).probabilities;
+  for (std::size_t k = 0; k < space.candidates.size(); ++k) {
+    auto& candidate = space.candidates[k];
     check_space(candidate.space);
     decide_steps(dataset, candidate.space.options, candidate.pipeline);
     auto traits = candidate.space.options.family().decide(dataset, candidate.space, options.row_weights);
+    if (space.choose_candidates && needs_probabilities && !traits.probabilities) {
+      space.candidates.erase(space.candidates.begin() + static_cast<std::ptrdiff_t>(k--));
+      continue;
+    }
     if (traits.open_grid) candidate.extend = true;
     if (candidate.strategy == Strategy::automatic)
       candidate.strategy = options.strategy == Strategy::automatic ? traits.default_strategy : options.strategy;
     traits.one_out_is_free = false;
     traits.open_grid = false;
     traits.default_strategy = Strategy::automatic;
-    if (&candidate == &space.candidates.front()) {
+    if (k == 0) {
       common = traits;
       continue;
     }
@@ -160,7 +166,6 @@ FamilyTraits decide_candidates(const Dataset<T>& dataset, SearchSpace& space, co
 template <class T>
 std::unique_ptr<FamilySearch> make_search(const Context& context, const Dataset<T>& dataset, const SearchSpace& space,
                                           const SearchOptions& options, const ColumnTransforms* seen) {
-  if (!space.candidates.empty()) return make_models_search(context, dataset, space, options);
   if (needs_pipeline(dataset, options.pipeline)) return make_pipeline_search(context, dataset, space, options);
   return space.options.family().search(context, dataset, space,
                                        {options.row_weights, options.keep_decisions, options.folds, seen});

@@ -131,7 +131,7 @@ Engine::Engine(const Context& context, const FamilySearch& family, const Plan& p
                     format_bytes(agreed.memory), format_bytes(proposed.memory)));
   levels_.resize(static_cast<std::size_t>(plan.levels()));
   for (auto& level : levels_) {
-    if (models_.size() == 1)
+    if (models_.front() == &family)
       level.strategy = make_strategy(family.space(), strategies.front());
     else
       level.strategy = std::make_unique<Race>(family, strategies, work);
@@ -636,7 +636,9 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
   result.size_words = decided.options.family().size_words();
   if (options.keep_decisions && log != nullptr) fail_usage("a log keeps no decision values; search without one");
   const auto context = given.for_work(search_work(dataset, decided, result.options));
-  const auto trained = engine::make_search(context, dataset, decided, result.options);
+  const auto trained = decided.candidates.empty()
+                           ? engine::make_search(context, dataset, decided, result.options)
+                           : engine::make_models_search(context, dataset, decided, result.options, result.notes);
   check_two_classes(trained->labels(), dataset.source);
   const auto plan = name_source(dataset.source, [&] {
     engine::check_threshold(result.options, trained->labels());

@@ -37,7 +37,7 @@ void check_journal(std::string_view input) {
     engine::Journal journal(path);
     if (!journal.is_journal()) return;
     journal.read();
-    journal.agree({1 << 20, 4});
+    journal.agree({1, {{1, 1}}});
     for (std::int32_t batch = 0; batch < 4; ++batch)
       if (const auto* models = journal.recall(batch)) journal.keep(batch, *models);
   } catch (const Error&) {

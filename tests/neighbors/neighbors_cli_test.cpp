@@ -265,16 +265,17 @@ TEST_F(NeighborsCli, ExplanationsSayWhatFeatureWeightsChange) {
 /// Each row by all others, and said so; folds where they are asked for.
 TEST_F(NeighborsCli, ASearchOverVotesLeavesOneOut) {
   write("t.csv", "east,north,kind\n0,0,a\n1,0,a\n0,1,a\n1,1,a\n5,5,a\n9,9,b\n9,8,b\n8,9,b\n8,8,b\n4,4,b\n");
-  const auto found = shell("sheaf search t.csv --model knn --k 1 --output found --json");
+  const auto found = shell("sheaf search t.csv --model knn --scale none --k 1 --output found --json");
   ASSERT_EQ(found.code, 0) << found.err;
   const auto answer = Json::parse(found.out);
   EXPECT_EQ(answer["split"], "loo");
   EXPECT_EQ(answer["chosen"]["accuracy"]["mean"], 0.8) << "the two in the middle are each other's nearest";
   EXPECT_NE(answer["notes"].dump().find("each row is predicted by all others"), std::string::npos);
-  const auto folds = Json::parse(shell("sheaf search t.csv --model knn --k 1 --folds 5 --output folds --json").out);
+  const auto folds =
+      Json::parse(shell("sheaf search t.csv --model knn --scale none --k 1 --folds 5 --output folds --json").out);
   EXPECT_EQ(folds["split"], "stratified");
   // Parts of two rows, each predicted by nine: the correction of Nadeau and Bengio is 1 / 5 + 2 / 9.
-  ASSERT_EQ(shell("sheaf search t.csv --model knn --k 9 --output more").code, 0);
+  ASSERT_EQ(shell("sheaf search t.csv --model knn --scale none --k 9 --output more").code, 0);
   const auto compared = Json::parse(shell("sheaf compare found more --json").out);
   std::vector<double> apart;
   double mean = 0, squares = 0;

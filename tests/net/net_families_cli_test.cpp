@@ -87,9 +87,9 @@ TEST_F(NetFamiliesCli, AlphasAreToldApartWhereNearlyAllIsExplained) {
   std::string alphas;
   for (int k = 0; k < 80; ++k) alphas += fmt::format("{}{:.6g}", k > 0 ? "," : "", 10 * std::pow(10.0, -k / 20.0));
   for (const std::string precision : {"double", "float"}) {
-    const auto found =
-        shell("sheaf search explained.csv --label y --group fold --model elastic-net --l1-ratio 1 --alpha " + alphas +
-              " --score mean-squared-error --output " + precision + " --precision " + precision);
+    const auto found = shell(
+        "sheaf search explained.csv --label y --group fold --model elastic-net --scale none --l1-ratio 1 --alpha " +
+        alphas + " --score mean-squared-error --output " + precision + " --precision " + precision);
     ASSERT_EQ(found.code, 0) << found.err;
     EXPECT_TRUE(holds(found.out, {"alpha = 0.00125893"})) << found.out;
     const auto scores = column(precision + "/scores.csv", 6);  // the splits of an alpha are rows in turn

@@ -64,7 +64,7 @@ def from_command_line(program, folder, kind, rows, labels):
     text = "a,b,c,d,y\n" + "".join(",".join(map(str, [*row, label])) + "\n" for row, label in zip(rows, labels))
     (folder / "d.csv").write_text(text)
     flags = [part for name, value in SETTINGS.get(kind, {}).items() for part in (f"--{name}", value)]
-    subprocess.run([program, "fit", "d.csv", "--model", kind, *flags, "--output", "m.txt", "--quiet"], cwd=folder, check=True)
+    subprocess.run([program, "fit", "d.csv", "--model", kind, *flags, "--scale", "none", "--output", "m.txt", "--quiet"], cwd=folder, check=True)
     return (folder / "m.txt").read_text()
 
 

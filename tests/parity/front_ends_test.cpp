@@ -79,7 +79,8 @@ TEST_F(FrontEnds, FitGivesTheSameModelFromCppAndCommandLine) {
     write("d.csv", table_of(one.label));
     std::string flags;
     for (const auto& [name, value] : one.settings) flags += " --" + name + " " + value;
-    const auto outcome = shell("sheaf fit d.csv --model " + one.kind + flags + " --output m.txt --quiet; pwd");
+    const auto outcome =
+        shell("sheaf fit d.csv --model " + one.kind + flags + " --scale none --output m.txt --quiet; pwd");
     ASSERT_EQ(outcome.code, 0) << outcome.err;
     const auto folder = outcome.out.substr(0, outcome.out.find('\n'));
     const auto dataset = read_dataset<double>(context, folder + "/d.csv");

@@ -214,7 +214,7 @@ TEST_F(SearchCli, MistakesAreToldBeforeTheWorkAndLeaveNothing) {
   write("words.csv", "a,label\n1,x\n2,y\n3,x\n4,y\n");
   ASSERT_EQ(shell("mkdir other && touch other/thing").code, 0);
   const auto before = listing();
-  EXPECT_TRUE(complains(shell("sheaf search t.svm"), 2, {"--output DIR is missing"}));
+  EXPECT_TRUE(complains(shell("sheaf search - <t.svm"), 2, {"--output DIR is missing"}));
   EXPECT_TRUE(complains(shell("sheaf search - --output d <t.svm"), 2, {"not standard input"}));
   EXPECT_TRUE(complains(shell("sheaf search none.svm --output d"), 1, {"none.svm", "No such file"}));
   EXPECT_TRUE(complains(shell("sheaf search t.svm --output t.svm"), 1, {"t.svm: is no folder"}));
@@ -229,7 +229,7 @@ TEST_F(SearchCli, MistakesAreToldBeforeTheWorkAndLeaveNothing) {
   EXPECT_TRUE(complains(shell("sheaf search t.svm --output d --split sideways"), 2, {"sideways", "stratified"}));
   EXPECT_TRUE(complains(shell("sheaf search t.svm --output d --outer 1"), 2, {"2 outer folds"}));
   EXPECT_TRUE(complains(shell("sheaf search one.csv --output d"), 1, {"all rows have class x"}));
-  EXPECT_TRUE(complains(shell("sheaf search bad.csv --output d"), 1, {"bad.csv:3:1"}));
+  EXPECT_TRUE(complains(shell("sheaf search bad.csv --impute none --output d"), 1, {"bad.csv:3:1"}));
   EXPECT_TRUE(complains(shell("sheaf search words.csv --output d --loss svr"), 1, {"not numbers"}));
   EXPECT_EQ(listing(), before);
 }

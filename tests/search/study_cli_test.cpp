@@ -288,7 +288,7 @@ TEST_F(StudyCli, OnlyTheSameStudyGoesOn) {
   ASSERT_EQ(shell(command + "--quiet").code, 0);
   EXPECT_TRUE(complains(shell(command), 1, {"d: exists already", "--resume", "--force"}));
   EXPECT_TRUE(complains(shell(command + "--resume --folds 4"), 1, {"options/folds was 3 then and is 4 now"}));
-  EXPECT_TRUE(complains(shell(command + "--resume --standardise"), 1, {"standardise"}));
+  EXPECT_TRUE(complains(shell(command + "--resume --scale none"), 1, {"pipeline/scale"}));
   EXPECT_TRUE(complains(shell(command + "--resume --force"), 2, {"give one of them"}));
   EXPECT_EQ(shell(command + "--resume --quiet --min-frequency 0.9").code, 0) << "what is only reported may change";
   EXPECT_TRUE(complains(shell(quick + "--resume"), 2, {"--output DIR"}));

@@ -2,6 +2,7 @@
 // its own model does not have are absent.
 #include <algorithm>
 #include <deque>
+#include <exception>
 #include <map>
 
 #include "core/fail.hpp"
@@ -208,24 +209,43 @@ void check_labels(const std::vector<std::unique_ptr<FamilySearch>>& models, cons
 }  // namespace
 
 template <class T>
-std::unique_ptr<FamilySearch> make_models_search(const Context& context, const Dataset<T>& dataset,
-                                                 const SearchSpace& space, const SearchOptions& options) {
+std::unique_ptr<FamilySearch> make_models_search(const Context& context, const Dataset<T>& dataset, SearchSpace& space,
+                                                 const SearchOptions& options, std::vector<std::string>& notes) {
   std::deque<SearchOptions> owned;
   std::vector<std::unique_ptr<FamilySearch>> models;
   std::vector<std::string> names;
-  for (const auto& candidate : space.candidates) {
+  std::exception_ptr failure;
+  // By place: a search refers to the space of its candidate.
+  std::vector<std::size_t> left_out;
+  for (std::size_t k = 0; k < space.candidates.size(); ++k) {
+    const auto& candidate = space.candidates[k];
     owned.push_back(options);
     owned.back().pipeline = candidate.pipeline;
-    names.push_back(candidate.name);
-    models.push_back(make_search(context, dataset, candidate.space, owned.back()));
+    try {
+      models.push_back(make_search(context, dataset, candidate.space, owned.back()));
+      names.push_back(candidate.name);
+    } catch (const Error& error) {
+      if (!space.choose_candidates) throw;
+      if (!failure) failure = std::current_exception();
+      notes.push_back(fmt::format("the model {} is left out: {}", candidate.name, error.what()));
+      left_out.push_back(k);
+    }
+  }
+  if (models.empty()) std::rethrow_exception(failure);
+  if (!left_out.empty()) {
+    std::vector<Candidate> kept;
+    for (std::size_t k = 0; k < space.candidates.size(); ++k)
+      if (std::find(left_out.begin(), left_out.end(), k) == left_out.end()) kept.push_back(space.candidates[k]);
+    space.candidates = std::move(kept);
+    return make_models_search(context, dataset, space, options, notes);
   }
   check_labels(models, names);
   return std::make_unique<ModelsSearch>(std::move(owned), std::move(models), names);
 }
 
-template std::unique_ptr<FamilySearch> make_models_search(const Context&, const Dataset<float>&, const SearchSpace&,
-                                                          const SearchOptions&);
-template std::unique_ptr<FamilySearch> make_models_search(const Context&, const Dataset<double>&, const SearchSpace&,
-                                                          const SearchOptions&);
+template std::unique_ptr<FamilySearch> make_models_search(const Context&, const Dataset<float>&, SearchSpace&,
+                                                          const SearchOptions&, std::vector<std::string>&);
+template std::unique_ptr<FamilySearch> make_models_search(const Context&, const Dataset<double>&, SearchSpace&,
+                                                          const SearchOptions&, std::vector<std::string>&);
 
 }  // namespace sheaf::engine

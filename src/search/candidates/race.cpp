@@ -42,6 +42,7 @@ std::vector<Trial> Race::joined(const Runner& runner, const std::vector<Trial>& 
 std::vector<Trial> Race::trials_of(Runner& runner) {
   if (runner.tried && !runner.first.empty()) {  // it was not dropped: its first trials on all splits
     const auto first = std::exchange(runner.first, {});
+    runner.outcome.points = 0;
     return joined(runner, first, splits_);
   }
   const bool begins = !runner.tried;
@@ -77,6 +78,7 @@ bool Race::falls_behind(const Runner& runner) const {
 }
 
 void Race::drop(Runner& runner) {
+  if (std::ssize(runner.best) == splits_) return;  // what it has tried counts; it is not refined any more
   runner.outcome.dropped_after = static_cast<std::int32_t>(runner.best.size());
   runner.outcome.dropped_score = summarise(runner.best).mean;
 }

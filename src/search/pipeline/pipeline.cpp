@@ -127,6 +127,22 @@ class PipelineSearch : public FamilySearch, public WithPipeline {
     model.set_pipeline(prepared.pipeline);
     return model;
   }
+  std::vector<PathStep> path(const Context& context, const SplitTable& table, const Point& point) const override {
+    const auto train = take_rows(dataset_, table.training_rows(options_.row_weights), context.threads());
+    const PipelineLearner<T> learner(context, train, dataset_, pipeline_);
+    const auto prepared = learner.with_count(context, counts_.of(point));
+    auto steps = make_search(context, prepared.all, search_, options_)->path(context, table, counts_.own_part(point));
+    if (shares_dataset_ && prepared.all.features() != std::ssize(kept_))
+      return {};  // filters kept others of this split
+    for (auto& step : steps) {
+      if (shares_dataset_) break;
+      ModelScores model;
+      model.weights = std::move(step.weights);
+      name_weights(prepared.all, model);
+      step.weights = std::move(model.weights);
+    }
+    return steps;
+  }
   std::string failure(const TaskFit& fit) const override { return family_->failure(fit); }
   std::span<const FeatureSummary> dataset_features() const override { return features_; }
   std::vector<std::string> notes(const SearchOutcome& outcome) const override { return family_->notes(outcome); }

@@ -23,10 +23,11 @@ template <class T>
 std::unique_ptr<FamilySearch> make_pipeline_search(const Context& context, const Dataset<T>& dataset,
                                                    const SearchSpace& space, const SearchOptions& options);
 
-/// The same of several models: the candidates of the space.
+/// The same of several models: the candidates of the space. If the candidates were chosen by the data, one that cannot
+/// be searched there is taken out of the space, with a note.
 template <class T>
-std::unique_ptr<FamilySearch> make_models_search(const Context& context, const Dataset<T>& dataset,
-                                                 const SearchSpace& space, const SearchOptions& options);
+std::unique_ptr<FamilySearch> make_models_search(const Context& context, const Dataset<T>& dataset, SearchSpace& space,
+                                                 const SearchOptions& options, std::vector<std::string>& notes);
 
 /// The model of a point, trained on all rows, with its pipeline.
 Model refit_model(const Context& context, const FamilySearch& search, const Point& point);
