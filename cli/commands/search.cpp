@@ -31,7 +31,8 @@ struct Search {
       flags += fmt::format(" --{} {}", axis.name, axis.names.empty() ? fmt::format("{}", own[k]) : axis.text(own[k]));
     }
     return fmt::format("\nTo train it alone: sheaf fit {}{} --model {}{}{} --output model.txt\n", input,
-                       column_flags(reading), chosen.candidate.name, pipeline_flags(result.options.pipeline), flags);
+                       column_flags(reading), chosen.candidate.space.options.kind(),
+                       pipeline_flags(result.options.pipeline), flags);
   }
 
   void start() {

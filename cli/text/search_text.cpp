@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <sheaf/report.hpp>
+
 #include "core/text.hpp"
 #include "report/held_out.hpp"
 #include "terminal.hpp"
@@ -204,8 +206,10 @@ std::string weights_effect_text(const SearchResult& r) {
 }  // namespace
 
 std::string search_text(const SearchResult& r) {
-  auto text = heading_text(r) + points_text(r) + chosen_text(r) + outer_text(r) + threshold_text(r) + learning_text(r) +
-              importance_text(r) + weights_effect_text(r) + counts_text(r.counts);
+  auto text = heading_text(r) + points_text(r) + chosen_text(r) +
+              fmt::format("\n{}\n  {}\n", bold("In short"), wrapped(verdict(r), 2)) + outer_text(r) +
+              threshold_text(r) + learning_text(r) + importance_text(r) + weights_effect_text(r) +
+              counts_text(r.counts);
   return text + notes_text(r);
 }
 

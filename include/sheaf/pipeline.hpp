@@ -115,10 +115,13 @@ bool needs_pipeline(const Dataset<T>& dataset, const PipelineOptions& options) {
 
 /// The steps before a model if none are named: those that the data and the model ask for.
 PipelineOptions default_pipeline();
-/// Fills in the steps that were left open; asked again, the same. Features are scaled if the model's family wants that (see Family) and the
-/// dataset is dense with less than half of its values 0.
+/// Fills in the steps that were left open; asked again, the same. Features are scaled if the model's family wants that
+/// and has_scales().
 template <class T>
 void decide_steps(const Dataset<T>& dataset, const ModelOptions& model, PipelineOptions& options);
+/// Whether the features of a dataset have scales to make equal: it is dense, and less than half of its values are 0.
+template <class T>
+bool has_scales(const Dataset<T>& dataset);
 /// "missing values filled with the median, features scaled (standard)"; empty: there are no steps.
 std::string describe_steps(const PipelineOptions& options);
 

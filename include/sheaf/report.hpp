@@ -28,6 +28,9 @@ std::string selection_csv(const SelectionResult& result);
 std::string rescore_html(const RescoreResult& result, const RescoreOptions& options);
 std::string rescore_json(const RescoreResult& result, const RescoreOptions& options);
 
+/// What was found, in a few sentences: what is predicted, what to expect on new rows, and what knowing nothing would
+/// give. Empty of a study.
+std::string verdict(const SearchResult& result);
 std::string search_json(const SearchResult& result);
 /// One line for each point and split of the search over all rows.
 std::string search_csv(const SearchResult& result);

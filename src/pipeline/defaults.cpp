@@ -20,23 +20,23 @@ bool has_gaps(const Dataset<T>& dataset) {
       dataset.x);
 }
 
-/// Counts and the like: scaling would make numbers of their zeros.
-template <class T>
-bool is_mostly_zero(const Dataset<T>& dataset) {
-  const auto* dense = std::get_if<DenseMatrix<T>>(&dataset.x);
-  if (dense == nullptr) return true;
-  const auto zeros = std::count(dense->values.begin(), dense->values.end(), T{0});
-  return 2 * zeros >= dense->values.size();
-}
-
 }  // namespace
 
 PipelineOptions default_pipeline() { return {.choose_impute = true, .choose_scale = true}; }
 
+/// Scaling would make numbers of the zeros of counts and the like.
+template <class T>
+bool has_scales(const Dataset<T>& dataset) {
+  const auto* dense = std::get_if<DenseMatrix<T>>(&dataset.x);
+  if (dense == nullptr) return false;
+  const auto zeros = std::count(dense->values.begin(), dense->values.end(), T{0});
+  return 2 * zeros < dense->values.size();
+}
+
 template <class T>
 void decide_steps(const Dataset<T>& dataset, const ModelOptions& model, PipelineOptions& options) {
   if (options.choose_impute && has_gaps(dataset)) options.impute = Imputation::median;
-  if (options.choose_scale && model.family().wants_scaling(model) && !is_mostly_zero(dataset))
+  if (options.choose_scale && model.family().wants_scaling(model) && has_scales(dataset))
     options.scale = ScaleMethod::standard;
 }
 
@@ -55,6 +55,8 @@ std::string describe_steps(const PipelineOptions& options) {
   return fmt::format("{}", fmt::join(steps, ", "));
 }
 
+template bool has_scales(const Dataset<float>&);
+template bool has_scales(const Dataset<double>&);
 template void decide_steps(const Dataset<float>&, const ModelOptions&, PipelineOptions&);
 template void decide_steps(const Dataset<double>&, const ModelOptions&, PipelineOptions&);
 

@@ -27,8 +27,19 @@ std::string notes_of(const SearchResult& r) {
   std::vector<Note> list;
   for (const auto& note : r.notes) list.push_back({note});
   for (std::size_t k = 0; k < std::min(r.warnings.size(), most_warnings); ++k) list.push_back({r.warnings[k], true});
-  const auto about = r.warnings.empty() ? std::string() : fmt::format("{} models did not converge.", r.warnings.size());
+  const auto unfinished = std::count_if(r.warnings.begin(), r.warnings.end(), [](const auto& warning) {
+    return warning.find("did not converge") != std::string::npos;
+  });
+  const auto about = unfinished == 0 ? std::string() : fmt::format("{} models did not converge.", unfinished);
   return notes_card(about, list);
+}
+
+std::string verdict_card(const SearchResult& r) {
+  const auto text = verdict(r);
+  if (text.empty()) return {};
+  const auto steps = describe_steps(r.options.pipeline);
+  const auto model = fmt::format("The model: {}{}.", r.title, steps.empty() ? "" : "; steps before it: " + steps);
+  return card("In short", text + " " + model, "", true);
 }
 
 constexpr std::size_t most_weights = 20;
@@ -419,10 +430,10 @@ std::string study_cards(const SearchResult& r) {
 std::string search_html(const SearchResult& r) {
   const auto scores =
       r.models.empty() ? score_cards(r) : score_cards(r.of_model(static_cast<std::int32_t>(r.chosen().front()) - 1));
-  const std::string body = header_tiles(r) + "<div class=\"cards\">\n" + notes_of(r) + leaderboard_card(r) + scores +
-                           curve_cards(r) + threshold_card(r) + reliability_card(r) + confusion_cards(r) +
-                           learning_card(r) + importance_card(r) + weights_cards(r) + feature_weights_cards(r) +
-                           study_cards(r) + outer_card(r) + table_card(r) + "</div>\n";
+  const std::string body = header_tiles(r) + "<div class=\"cards\">\n" + verdict_card(r) + notes_of(r) +
+                           leaderboard_card(r) + scores + curve_cards(r) + threshold_card(r) + reliability_card(r) +
+                           confusion_cards(r) + learning_card(r) + importance_card(r) + weights_cards(r) +
+                           feature_weights_cards(r) + study_cards(r) + outer_card(r) + table_card(r) + "</div>\n";
   const auto outer =
       r.outer.empty() ? "" : fmt::format(", {} {}", r.outer.size(), is_study(r) ? "resamples" : "outer folds");
   const auto subtitle =

@@ -316,6 +316,7 @@ std::string search_json(const SearchResult& r) {
               {"seed", r.seed},
               {"score", info(*r.options.score).name},
               {"asked", asked_json(r)}};
+  if (const auto text = verdict(r); !text.empty()) answer["verdict"] = text;
   if (!r.models.empty()) answer["models"] = models_json(r);
   if (r.model) {
     answer["chosen"] = chosen_json(r);

@@ -12,6 +12,8 @@ namespace sheaf {
 namespace engine {
 namespace {
 
+constexpr std::int32_t default_folds = 5;
+
 bool by_groups(SplitKind kind) {
   return kind == SplitKind::group_k_fold || kind == SplitKind::stratified_group_k_fold ||
          kind == SplitKind::group_shuffle;
@@ -41,7 +43,6 @@ bool leaves_one_out(const FamilyTraits& traits, bool pipeline, const SearchOptio
 }
 
 void decide_splits(const FamilyTraits& traits, bool groups, bool pipeline, SearchOptions& options) {
-  constexpr std::int32_t default_folds = 5;
   const bool study = !options.full;
   if (study && options.outer < 1) fail_usage("a study takes 1 resample or more");
   const bool one_out = leaves_one_out(traits, pipeline, options);
@@ -126,17 +127,34 @@ void check_space(SearchSpace& space) {
   }
 }
 
+// A choice that was left to us leaves out models that take longer: a quarter of an hour on sixteen cores.
+constexpr double most_operations = 2e13;
+
+/// Why a model is not worth trying in a choice that was left to us; empty: it is.
+template <class T>
+std::string reason_to_leave_out(const Dataset<T>& dataset, const SearchSpace& space, const FamilyTraits& traits,
+                                const SearchOptions& options) {
+  if (options.score && info(*options.score).probabilities && !traits.probabilities)
+    return fmt::format("{} needs probabilities, which it does not have", info(*options.score).name);
+  const double folds = options.splits ? options.splits->count() : options.folds > 0 ? options.folds : default_folds;
+  const auto work = space.options.family().search_work(space, summary_of(dataset, options.row_weights), folds,
+                                                       options.outer + (options.full ? 1 : 0));
+  if (work.operations <= most_operations) return {};
+  return fmt::format("it would take some {:.0e} operations on so many rows; name it to try it", work.operations);
+}
+
 /// Fills in what is open of each candidate. What all of them have is what the search has.
 template <class T>
 FamilyTraits decide_candidates(const Dataset<T>& dataset, SearchSpace& space, const SearchOptions& options) {
   FamilyTraits common;
-  const bool needs_probabilities = options.score && info(*options.score).probabilities;
   for (std::size_t k = 0; k < space.candidates.size(); ++k) {
     auto& candidate = space.candidates[k];
     check_space(candidate.space);
     decide_steps(dataset, candidate.space.options, candidate.pipeline);
     auto traits = candidate.space.options.family().decide(dataset, candidate.space, options.row_weights);
-    if (space.choose_candidates && needs_probabilities && !traits.probabilities) {
+    if (const auto reason = reason_to_leave_out(dataset, candidate.space, traits, options);
+        space.choose_candidates && !reason.empty() && space.candidates.size() > 1) {
+      space.left_out.push_back(fmt::format("the model {} is left out: {}", candidate.name, reason));
       space.candidates.erase(space.candidates.begin() + static_cast<std::ptrdiff_t>(k--));
       continue;
     }

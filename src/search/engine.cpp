@@ -487,12 +487,19 @@ void warn_of_one_class(SearchResult& result) {
 
 /// A note where one class is so frequent that accuracy says little.
 void note_balance(const Labels& labels, SearchResult& result) {
-  if (result.options.score != Metric::accuracy || labels.rows == 0) return;
+  if (labels.regression() || labels.rows == 0) return;
   std::vector<std::int64_t> rows(labels.class_names.size(), 0);
   for (const auto c : labels.classes) ++rows[static_cast<std::size_t>(c)];
   const auto most = std::max_element(rows.begin(), rows.end());
   const double share = static_cast<double>(*most) / static_cast<double>(labels.rows);
   if (share < frequent_class) return;
+  if (result.options.score != Metric::accuracy) {
+    if (result.options.score == Metric::auc || result.options.score == Metric::balanced_accuracy)
+      result.notes.push_back(fmt::format(
+          "{:.0f} % of the rows are of class {}, so that accuracy says little; models are chosen by {}", 100 * share,
+          labels.class_names[static_cast<std::size_t>(most - rows.begin())], info(*result.options.score).title));
+    return;
+  }
   result.notes.push_back(fmt::format(
       "{:.0f} % of the rows are of class {}: a model that knew nothing else would have that accuracy; the scores "
       "balanced-accuracy and {} ask for more",
@@ -633,6 +640,7 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
   result.options = options;
   decide(dataset, decided, result.options);
   result.space = decided;
+  result.notes = decided.left_out;
   result.size_words = decided.options.family().size_words();
   if (options.keep_decisions && log != nullptr) fail_usage("a log keeps no decision values; search without one");
   const auto context = given.for_work(search_work(dataset, decided, result.options));

@@ -7,8 +7,9 @@
 
 namespace sheaf::engine {
 
-/// Classes: linear, elastic net, neighbours, SVM. A numeric target: elastic net, neighbours, SVM. Survival: the elastic
-/// net alone. Each behind the steps of the options.
+/// The kinds that the families offer for such data (see Family::automatic_kinds), simplest first, each behind the steps
+/// of the options. Features of dense tables are scaled for all of them. Of counts the simplest kind is tried as they
+/// are, and all kinds on their logarithms.
 template <class T>
 std::vector<Candidate> automatic_candidates(const Dataset<T>& dataset, const SearchOptions& options);
 
