@@ -31,7 +31,7 @@ The truth:    demo/planted.csv           (which species were planted, and how st
 
 What to try next
   $sheaf info YOUR_TABLE.csv --report yours.html
-  $sheaf search YOUR_TABLE.csv --scale standard --output yours
+  $sheaf search YOUR_TABLE.csv
   $sheaf search demo/microbes.arff.gz --transform log1p --scale maxabs --model elastic-net --output demo/net
   $sheaf --help
 TEXT
