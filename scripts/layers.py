@@ -48,6 +48,7 @@ OWNERS = {
 MOST_FILES = 30
 LARGE_FOLDERS = {
     "src/information/count": "one set of verbs: every way of counting stands beside the others",
+    "src/report": "one file for each page, table or kind of chart",
 }
 
 MOST_LINES = 500

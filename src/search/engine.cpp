@@ -27,7 +27,7 @@
 #include "search/results/learning_curve.hpp"
 #include "search/results/result.hpp"
 #include "search/results/weights_effect.hpp"
-#include "search/strategy.hpp"
+#include "search/plan/strategy.hpp"
 
 namespace sheaf {
 namespace engine {

@@ -12,7 +12,7 @@
 #include "core/fail.hpp"
 #include "devices.hpp"
 #include "forgetful_log.hpp"
-#include "search/strategy.hpp"
+#include "search/plan/strategy.hpp"
 #include "study_rows.hpp"
 
 namespace sheaf::test {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "family/search.hpp"
-#include "search/strategy.hpp"
+#include "search/plan/strategy.hpp"
 
 namespace sheaf::engine {
 

@@ -1,4 +1,4 @@
-#include "search/strategy.hpp"
+#include "search/plan/strategy.hpp"
 
 #include <algorithm>
 #include <cmath>
