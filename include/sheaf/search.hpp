@@ -86,6 +86,9 @@ struct SearchOptions {
   bool learning_curve = false;
   /// How often each feature is shuffled among the held-out rows of each split; 0: no permutation importance.
   std::int32_t permutation_importance = 0;
+  /// How often the whole search is repeated with labels in random order, to see whether it finds more than chance; 0:
+  /// no.
+  std::int32_t permutation_test = 0;
 };
 
 /// Over the splits that define the score.
@@ -196,6 +199,13 @@ struct FeatureImportance {
   ScoreSummary drop;  ///< over the splits, of the means over the shuffles; above 0: the feature helps
 };
 
+/// The search beside the same search with labels in random order.
+struct PermutationTest {
+  double score = 0;            ///< of the search, by nested validation if there is any
+  std::vector<double> scores;  ///< with labels in random order
+  double p_value = 1;          ///< (1 + searches with a score as good) / (1 + all of them)
+};
+
 struct SearchResult {
   SearchSpace space;      ///< with everything that was left open decided
   SearchOptions options;  ///< likewise
@@ -222,9 +232,10 @@ struct SearchResult {
   Stability overall;
   std::int32_t best_overall = 0;  ///< place in `points`: the best mean over the levels of all outer resamples
   std::vector<PathStep> path;     ///< of options.path_split
-  std::optional<HeldOutPredictions> held_out;   ///< where they were asked for
-  std::optional<LearningCurve> learning_curve;  ///< likewise
-  std::vector<FeatureImportance> importance;    ///< likewise; the most important first
+  std::optional<HeldOutPredictions> held_out;       ///< where they were asked for
+  std::optional<LearningCurve> learning_curve;      ///< likewise
+  std::vector<FeatureImportance> importance;        ///< likewise; the most important first
+  std::optional<PermutationTest> permutation_test;  ///< likewise
   /// Of the chosen model of neighbours, where features have weights: on the held-out rows of the first splits.
   std::optional<FeatureWeightsEffect> weights_effect;
   /// Linear models: of the features as the model sees them, over all rows.

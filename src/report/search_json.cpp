@@ -328,6 +328,10 @@ std::string search_json(const SearchResult& r) {
   if (r.held_out && !r.held_out->probabilities.empty()) answer["reliability"] = reliability_json(r);
   if (r.learning_curve) answer["learning_curve"] = learning_curve_json(r);
   if (!r.importance.empty()) answer["importance"] = importance_json(r);
+  if (r.permutation_test)
+    answer["permutation_test"] = {{"score", number(r.permutation_test->score)},
+                                  {"shuffled", r.permutation_test->scores},
+                                  {"p_value", r.permutation_test->p_value}};
   if (r.weights_effect) answer["feature_weights"] = weights_effect_json(r);
   answer["outer"] = outer_json(r);
   if (!r.options.full) answer["stability"] = stability_json(r);

@@ -78,6 +78,14 @@ std::string estimate_text(const SearchResult& r, const ScoreSummary& inner) {
   return text;
 }
 
+std::string chance_text(const SearchResult& r) {
+  const auto& test = *r.permutation_test;
+  const auto shuffled = summarise(test.scores);
+  return fmt::format(
+      " With labels in random order the same search reaches {:.3f} on average of {} times (p = {:.3g}{}).",
+      shuffled.mean, test.scores.size(), test.p_value, test.p_value > 0.05 ? ": no more than chance" : "");
+}
+
 }  // namespace
 
 std::string verdict(const SearchResult& r) {
@@ -87,6 +95,7 @@ std::string verdict(const SearchResult& r) {
   const auto honest = r.outer.empty() ? inner : r.outer_summary(metric);
   auto text = what_text(r) + " " + estimate_text(r, inner);
   const auto baseline = baseline_of(r);
+  if (r.permutation_test) text += chance_text(r);
   if (!baseline.known) return text;
   text += fmt::format(" For comparison: {}.", baseline.text);
   if (honest.mean - baseline.score <= 2 * honest.standard_error)

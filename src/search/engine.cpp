@@ -23,11 +23,12 @@
 #include "search/candidates/race.hpp"
 #include "search/plan/inner_progress.hpp"
 #include "search/plan/make_search.hpp"
+#include "search/plan/strategy.hpp"
 #include "search/results/held_out.hpp"
 #include "search/results/learning_curve.hpp"
+#include "search/results/permutation_test.hpp"
 #include "search/results/result.hpp"
 #include "search/results/weights_effect.hpp"
-#include "search/plan/strategy.hpp"
 
 namespace sheaf {
 namespace engine {
@@ -702,6 +703,8 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
     result.learning_curve = engine::learning_curve(
         context, *trained, plan, result.groups > 0 ? dataset.groups : std::vector<std::int32_t>(), result);
   result.weights_effect = engine::weights_effect(context, dataset, plan, result);
+  if (result.options.permutation_test > 0)
+    result.permutation_test = engine::permutation_test(context, dataset, space, result);
   engine::note_edges(result);
   engine::note_one_out(result);
   engine::note_balance(trained->labels(), result);

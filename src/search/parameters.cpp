@@ -146,6 +146,9 @@ const std::vector<Parameter<SearchOptions>>& parameters() {
       number_row("permutation-importance", &O::permutation_importance, {0, 10000},
                  "shuffle each feature so often among held-out rows, and report by how much the score gets worse; 0: "
                  "no"),
+      number_row("permutation-test", &O::permutation_test, {0, 100000},
+                 "repeat the whole search so often with labels in random order, and report how often it does as well; "
+                 "0: no"),
       number_row("batch", &O::batch, {0, most}, "models trained and recorded together; results may differ in last bits",
                  "automatic"),
   };

@@ -183,6 +183,23 @@ TEST(SeveralModels, WhatCannotBeComparedIsRefused) {
   EXPECT_EQ(costs, (std::set<double>{0.1, 1}));
 }
 
+/// Of four repeats the smallest p-value is 1 / 5.
+TEST(PermutationTest, TellsATrueLabelFromARandomOne) {
+  const auto context = context_on(Device::cpu());
+  const auto found = search(context, make_classes(120, Truth::line), "linear", {{"permutation-test", "4"}});
+  ASSERT_TRUE(found.permutation_test);
+  EXPECT_EQ(found.permutation_test->scores.size(), 4U);
+  EXPECT_DOUBLE_EQ(found.permutation_test->p_value, 0.2);
+  EXPECT_LT(summarise(found.permutation_test->scores).mean, 0.7);
+  const auto nothing = search(context, make_classes(120, Truth::nothing), "linear", {{"permutation-test", "9"}});
+  EXPECT_GT(nothing.permutation_test->p_value, 0.1);
+  auto grouped = make_classes(120, Truth::line);
+  for (std::size_t i = 0; i < 120; ++i)  // groups of one label: nothing may be moved within them
+    grouped.groups.push_back(static_cast<std::int32_t>(2 * (i / 4)) + grouped.target.classes[i]);
+  const auto groups = search(context, grouped, "linear", {{"permutation-test", "3"}});
+  EXPECT_LT(summarise(groups.permutation_test->scores).mean, 0.8);
+}
+
 TEST(DefaultModel, IsThatOfTheParametersThatAreGiven) {
   EXPECT_EQ(default_model({}), "auto");
   EXPECT_EQ(default_model({"cost"}), "linear");
