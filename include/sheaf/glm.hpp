@@ -122,6 +122,9 @@ struct GlmCoefficient {
 /// Of all weights, with multinomial models as differences from the reference class; none where there are no errors.
 std::vector<GlmCoefficient> coefficient_table(const LinearModel& model, double confidence = 0.95);
 
+/// Why a model has no standard errors; empty: it has them.
+std::string no_errors_reason(const GlmTraining& glm);
+
 /// Whether what a model has beside a smaller one says anything of the target.
 struct LikelihoodRatioTest {
   bool first_larger = false;  ///< the first of the two models is the larger one

@@ -127,6 +127,9 @@ class Model {
   const std::optional<Threshold>& threshold() const { return threshold_; }
   void set_threshold(const Threshold& threshold) { threshold_ = threshold; }
 
+  /// See TrainedModel::withhold_tests(). fit() and search() call it if their pipeline selects.
+  void withhold_tests() { trained_->withhold_tests(); }
+
   const TrainedModel& trained() const { return *trained_; }
   std::unique_ptr<TrainedModel> take_trained() && { return std::move(trained_); }
   /// The family's own struct, LinearModel, SvmModel or KnnModel; nullptr: it is another one.

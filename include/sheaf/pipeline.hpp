@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include <sheaf/binning.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
 #include <sheaf/parameters.hpp>
@@ -47,6 +48,7 @@ struct PipelineOptions {
   std::optional<ScaleMethod> scale = {};
   std::string select = {};                ///< a criterion of select(); empty: all features stay
   std::vector<std::int64_t> counts = {};  ///< how many are selected; several are searched over
+  BinningOptions binning = {};            ///< how values become states for the selection; missing ones are an Error
   std::vector<PipelineStage> order = {};  ///< empty: as above
 
   /// Nothing is asked for. Nominal features are encoded even so.
@@ -113,6 +115,13 @@ bool needs_pipeline(const Dataset<T>& dataset, const PipelineOptions& options) {
 /// learnt is an Error that names the feature.
 template <class T>
 Pipeline learn_pipeline(const Context& context, const Dataset<T>& dataset, const PipelineOptions& options);
+
+/// How values become states for a selection on all rows, with the number of bins. None: nothing is selected by states.
+template <class T>
+std::optional<BinningOptions> selection_binning(const Dataset<T>& dataset, const PipelineOptions& options);
+/// Sentences on what the options leave to the data: the number of bins.
+template <class T>
+std::vector<std::string> pipeline_notes(const Dataset<T>& dataset, const PipelineOptions& options);
 
 /// The dataset as the model sees it.
 template <class T>

@@ -154,7 +154,7 @@ outer_results <- function(found) {
   features <- as.data.frame(found$stability[c("feature", "index", "frequency", "median_rank")])
   features$mean_weight <- found$stability$mean_weight
   features$sign_agreement <- found$stability$sign_agreement
-  list(outer = table, stability = found$overall, features = features)
+  list(outer = table, stability = found$overall, stability_by_chance = found$chance, features = features)
 }
 
 held_out_frame <- function(found, y) {

@@ -30,6 +30,8 @@ Rcpp::List core_select(const Rcpp::List& control, SEXP x, const Rcpp::List& abou
   }
   return Rcpp::List::create(_["selected"] = selected, _["scores"] = scores, _["relevance"] = relevance,
                             _["redundancy"] = redundancy, _["frequency"] = frequency, _["stability"] = result.stability,
+                            _["chance"] = result.chance.values,
+                            _["bins"] = result.binning.bins > 0 ? result.binning.bins : NA_INTEGER,
                             _["notes"] = result.notes);
 }
 

@@ -5,6 +5,8 @@
 
 #include "core/fail.hpp"
 #include "data/name_source.hpp"
+#include "data/permute_labels.hpp"
+#include "information/rank_separation.hpp"
 #include "information/relief/relief.hpp"
 #include "information/selection_result.hpp"
 
@@ -15,16 +17,21 @@ namespace {
 /// States and classes of the dataset, and how they came about.
 struct Prepared {
   BinnedTarget target;
+  BinningOptions binning;  // with a number of bins
+  bool automatic = false;  // that number
   Binned binned;
 };
 
 template <class T>
 Prepared prepare(const Context& context, const Dataset<T>& dataset, const SelectRequest& request) {
-  Prepared prepared{bin_target(dataset.target, request.binning), {}};
-  if (request.cuts)
+  Prepared prepared{bin_target(dataset.target, request.binning), request.binning, false, {}};
+  if (request.cuts) {
     prepared.binned = {*request.cuts, apply_binning(context, *request.cuts, dataset), {}};
-  else
-    prepared.binned = learn_and_apply_binning(context, dataset, request.binning, &prepared.target);
+    return prepared;
+  }
+  prepared.automatic = has_automatic_bins(request.binning);
+  prepared.binning = with_bins(request.binning, dataset.rows(), &prepared.target);
+  prepared.binned = learn_and_apply_binning(context, dataset, request.binning, &prepared.target);
   return prepared;
 }
 
@@ -42,7 +49,9 @@ SelectionResult begin_result(const Context& context, const Dataset<T>& dataset, 
   const auto left = dataset.features() - std::ssize(request.options.preselected);
   if (request.allow_fewer && left > 0) result.options.count = std::min(request.options.count, left);
   result.ensemble = request.ensemble;
-  result.binning = request.binning;
+  result.binning = prepared.binning;
+  result.binning.method = prepared.binned.binning.method;
+  result.automatic_bins = prepared.automatic;
   result.cuts = prepared.binned.binning;
   result.seed = context.seed();
   result.notes = prepared.binned.notes;
@@ -78,18 +87,26 @@ SelectionResult select_unnamed(const Context& given, const Dataset<T>& dataset, 
   const auto& table = prepared.binned.table;
   const SelectionInput input{table, prepared.target, dataset.feature_names};
   auto result = begin_result(context, dataset, request, prepared);
-  const auto on_numbers = [&](const SelectionOptions& options) {
-    return select_on_numbers(context, dataset, prepared, options);
+  auto options = result.options;
+  if (prepared.automatic) options.tie_scores = rank_separation(context, dataset, prepared.target.classes);
+  const auto on_numbers = [&](const SelectionOptions& of_member) {
+    return select_on_numbers(context, dataset, prepared, of_member);
   };
   if (is_combined(request.ensemble))
     add_ensemble(context, input,
-                 select_ensemble(context, table, prepared.target, result.options, request.ensemble, on_numbers),
-                 result);
-  else if (find_criterion(result.options.criterion).numeric)
-    add_selection(input, on_numbers(result.options), result);
+                 select_ensemble(context, table, prepared.target, options, request.ensemble, on_numbers), result);
+  else if (find_criterion(options.criterion).numeric)
+    add_selection(input, on_numbers(options), result);
   else
-    add_selection(input, select_features(context, table, prepared.target, result.options), result);
+    add_selection(input, select_features(context, table, prepared.target, options), result);
   if (request.plots) add_plots(context, input, result);
+  auto alone = request;
+  alone.ensemble.permutations = 0;
+  alone.plots = false;
+  for (std::int64_t k = 0; k < request.ensemble.permutations && result.combined; ++k) {
+    const auto permuted = with_permuted_labels(dataset, context.seed(), static_cast<std::uint64_t>(k));
+    result.chance.values.push_back(select_unnamed(context, permuted, alone).stability);
+  }
   return result;
 }
 
@@ -99,7 +116,8 @@ SelectionResult select_unnamed(const Context& given, const Dataset<T>& dataset, 
 template <class T>
 WorkEstimate selection_work(const Dataset<T>& dataset, const SelectRequest& request) {
   const auto criteria = std::max<std::int64_t>(1, std::ssize(request.ensemble.criteria));
-  const auto members = static_cast<double>(criteria * std::max<std::int64_t>(1, request.ensemble.resamples));
+  const auto members = static_cast<double>(criteria * std::max<std::int64_t>(1, request.ensemble.resamples) *
+                                           (1 + request.ensemble.permutations));
   const auto entries = static_cast<double>(stored(dataset.x));
   // Each selected feature is compared with all others once, and states take a byte.
   return {2 * entries * static_cast<double>(request.options.count) * members, entries};

@@ -255,6 +255,7 @@ Model fit(const Context& context, const Dataset<T>& dataset, const ModelOptions&
   Model model(family.train(chosen, rows, decided, row_weights));
   describe_training(context, dataset, learnt);
   model.set_pipeline(std::move(learnt));
+  if (!pipeline.select.empty()) model.withhold_tests();
   return model;
 }
 

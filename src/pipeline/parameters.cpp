@@ -91,6 +91,17 @@ Parameter<O> select_row() {
   return row;
 }
 
+/// A row of the options of binning.
+Parameter<O> binning_row(const Parameter<BinningOptions>& of) {
+  Parameter<O> row{of.name, of.value, "select: " + of.help, of.default_text, of.choices, {}};
+  row.set = [set = of.set](O& options, std::string_view text) { set(options.binning, text); };
+  row.get = [get = of.get](const O& options) { return get(options.binning); };
+  row.type = of.type;
+  row.low = of.low;
+  row.high = of.high;
+  return row;
+}
+
 /// All stages once.
 Parameter<O> order_row() {
   auto row = names_row<PipelineStage>("pipeline", &O::order, stages(),
@@ -114,9 +125,10 @@ std::string_view to_string(Imputation imputation) {
   return {};
 }
 
-template <>
-const std::vector<Parameter<PipelineOptions>>& parameters() {
-  static const std::vector<Parameter<O>> rows{
+namespace {
+
+std::vector<Parameter<O>> all_rows() {
+  std::vector<Parameter<O>> rows{
       choice_row<O, Imputation>("impute", &O::impute, imputations(),
                                 "what to put for missing values, learnt on the rows that are trained on"),
       number_row("fill", &O::fill, {}, "the value of --impute constant"),
@@ -138,8 +150,17 @@ const std::vector<Parameter<PipelineOptions>>& parameters() {
                                        {"robust", ScaleMethod::robust}},
                                       "scale each feature, learnt on the rows that are trained on", "none"),
       select_row(),
-      order_row(),
   };
+  for (const auto& row : parameters<BinningOptions>()) rows.push_back(binning_row(row));
+  rows.push_back(order_row());
+  return rows;
+}
+
+}  // namespace
+
+template <>
+const std::vector<Parameter<PipelineOptions>>& parameters() {
+  static const auto rows = all_rows();
   return rows;
 }
 

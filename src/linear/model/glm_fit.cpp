@@ -169,6 +169,14 @@ std::vector<GlmCoefficient> coefficient_table(const LinearModel& model, double c
   return table;
 }
 
+std::string no_errors_reason(const GlmTraining& glm) {
+  if (!glm.statistics.errors.empty()) return {};
+  if (glm.alpha > 0) return "the model is penalised, and its weights are biased on purpose";
+  if (!glm.statistics.selected_features) return "the model has more than 1,500 weights";
+  return "standard errors and p-values are withheld: features were selected by the labels of the same rows, so that "
+         "even noise would look significant; select features on some rows and train on the others";
+}
+
 double aic(const GlmTraining& glm) {
   return 2 * (glm.statistics.parameters + further_parameters(glm)) - 2 * glm.statistics.log_likelihood;
 }
