@@ -86,7 +86,8 @@ void ModelArguments::declare_options(Arguments& arguments) {
   }
   arguments.section(pipeline_section);
   for (const auto& row : parameters<PipelineOptions>())
-    if (!selecting_ || !is_of_binning(row)) arguments.add(Arguments::option(row, row.name, pipeline_));
+    if (row.use != unwanted && !(selecting_ && is_of_binning(row)))
+      arguments.add(Arguments::option(row, row.name, pipeline_));
   arguments.section("Rows");
   arguments.text("row-weights", "FILE", row_weights_path_,
                  "how much each row counts: one number of 0 or more to a line");
@@ -104,6 +105,8 @@ void ModelArguments::apply(const Arguments& arguments) {
   for (const auto& row : parameters<BinningOptions>())
     if (arguments.given("--" + row.name) && pipeline_.select.empty())
       fail_usage("--{} is for --select CRITERION:N, which is not given", row.name);
+  if (arguments.given("--select-share") && pipeline_.select.empty())
+    fail_usage("--select-share is for --select CRITERION:N, which is not given");
 }
 
 PipelineOptions ModelArguments::pipeline(ReadOptions& reading) const {

@@ -296,11 +296,8 @@ struct GlmStatistics {
   /// Multinomial: the class that the others are compared with; else -1.
   std::int32_t reference = -1;
   /// Standard errors, feature-major: LinearModel::rows() x classes but the reference. 0: the rows do not determine this
-  /// weight. Empty: none, for the model is penalised, has too many weights or has selected features.
+  /// weight. Empty: none, for the model is penalised or has too many weights.
   std::vector<double> errors;
-  /// Features were selected by the labels of the rows that the model was trained on, so that errors, p-values and tests
-  /// would be too good, and are withheld.
-  bool selected_features = false;
   StandardErrors errors_from = StandardErrors::expected;  ///< Cox: not expected
   /// Covariances of the weights in the order of `errors`, squared; 0 where one of the two is not determined. Empty: as
   /// `errors`, and in a model that was read from a file.

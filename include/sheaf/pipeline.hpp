@@ -49,6 +49,9 @@ struct PipelineOptions {
   std::string select = {};                ///< a criterion of select(); empty: all features stay
   std::vector<std::int64_t> counts = {};  ///< how many are selected; several are searched over
   BinningOptions binning = {};            ///< how values become states for the selection; missing ones are an Error
+  /// fit(): steps are learnt on this share of the rows, drawn by the seed, and the model is trained on the others, so
+  /// that the selection has not seen their labels and p-values hold. 1: both on all rows.
+  double select_share = 1;
   std::vector<PipelineStage> order = {};  ///< empty: as above
 
   /// Nothing is asked for. Nominal features are encoded even so.

@@ -57,8 +57,6 @@ class TrainedModel {
   /// The model with some of its features, of families whose searches take column transforms; the others must have no
   /// weight.
   virtual std::unique_ptr<TrainedModel> with_features(std::span<const std::int64_t> features) const;
-  /// The features were selected by the labels of the rows that the model was trained on: p-values are withheld.
-  virtual void withhold_tests() {}
   /// Columns of a dataset are training rows and not features: nothing is aligned, scaled or shuffled.
   virtual bool has_precomputed_columns() const { return false; }
 

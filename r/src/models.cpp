@@ -43,7 +43,7 @@ List glm_list(const LinearModel& model) {
       _["parameters"] = statistics.parameters, _["errors"] = errors, _["covariance"] = covariance,
       _["separated"] = glm.separated, _["events"] = survival.events, _["wald"] = survival.wald,
       _["score"] = survival.score, _["concordance"] = survival.concordance);
-  if (statistics.selected_features) answer["withheld"] = no_errors_reason(glm);
+  if (withholds_errors(model)) answer["withheld"] = no_errors_reason(model);
   return answer;
 }
 

@@ -102,6 +102,14 @@ Parameter<O> binning_row(const Parameter<BinningOptions>& of) {
   return row;
 }
 
+Parameter<O> select_share_row() {
+  auto row =
+      positive_row("select-share", &O::select_share,
+                   "fit: select on this share of the rows and train on the others, so that p-values hold", {}, 1);
+  row.use = ParameterUse::fit;
+  return row;
+}
+
 /// All stages once.
 Parameter<O> order_row() {
   auto row = names_row<PipelineStage>("pipeline", &O::order, stages(),
@@ -152,6 +160,7 @@ std::vector<Parameter<O>> all_rows() {
       select_row(),
   };
   for (const auto& row : parameters<BinningOptions>()) rows.push_back(binning_row(row));
+  rows.push_back(select_share_row());
   rows.push_back(order_row());
   return rows;
 }

@@ -1,6 +1,7 @@
 #include "pipeline/split_selection.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/fail.hpp"
 #include "data/name_source.hpp"
@@ -92,14 +93,21 @@ std::optional<BinningOptions> selection_binning(const Dataset<T>& dataset, const
   const bool states = !options.select.empty() && !pipeline::selects_by_model(options) && options.select != "relieff";
   if (!states) return std::nullopt;
   const auto target = name_source(dataset.source, [&] { return bin_target(dataset.target, options.binning); });
-  return with_bins(options.binning, dataset.rows(), &target);
+  const auto rows = static_cast<double>(dataset.rows()) * options.select_share;
+  return with_bins(options.binning, static_cast<std::int64_t>(std::round(rows)), &target);
 }
 
 template <class T>
 std::vector<std::string> pipeline_notes(const Dataset<T>& dataset, const PipelineOptions& options) {
+  std::vector<std::string> notes;
   const auto binning = selection_binning(dataset, options);
-  if (!binning || !has_automatic_bins(options.binning)) return {};
-  return {fmt::format("--select {}: {} (--bins N sets another)", options.select, describe_bins(*binning, true))};
+  if (binning && has_automatic_bins(options.binning))
+    notes.push_back(
+        fmt::format("--select {}: {} (--bins N sets another)", options.select, describe_bins(*binning, true)));
+  if (!options.select.empty() && options.select_share < 1)
+    notes.push_back(fmt::format("features are selected on {:g} % of the rows, and the model is trained on the others",
+                                100 * options.select_share));
+  return notes;
 }
 
 template std::optional<BinningOptions> selection_binning(const Dataset<float>&, const PipelineOptions&);

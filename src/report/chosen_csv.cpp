@@ -128,9 +128,8 @@ std::string covariance_csv(const LinearModel& model) {
   if (!model.glm) fail("a covariance of weights is what generalised linear models have (--model glm)");
   const auto& statistics = model.glm->statistics;
   if (statistics.covariance.empty())
-    fail("the model has no covariance of weights: {}", statistics.errors.empty()
-                                                           ? no_errors_reason(*model.glm)
-                                                           : "model files do not keep it; train the model again");
+    fail("the model has no covariance of weights: {}",
+         statistics.errors.empty() ? no_errors_reason(model) : "model files do not keep it; train the model again");
   const auto rows = coefficient_table(model);
   std::string text = "weight";
   for (const auto& row : rows) text += ',' + csv_field(row.label);

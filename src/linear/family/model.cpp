@@ -33,15 +33,6 @@ class TrainedLinear : public TrainedModelOf<TrainedLinear, LinearModel> {
   std::unique_ptr<TrainedModel> with_features(std::span<const std::int64_t> features) const override {
     return trained_model(linear::keep_features(model_, features));
   }
-  void withhold_tests() override {
-    auto* own = static_cast<LinearModel*>(owns(typeid(LinearModel)));
-    if (own == nullptr || !own->glm || own->glm->alpha > 0) return;
-    auto& statistics = own->glm->statistics;
-    statistics.selected_features = true;
-    statistics.errors.clear();
-    statistics.covariance.clear();
-    statistics.survival.wald = statistics.survival.score = 0;
-  }
 
   template <class T>
   Predictions predictions(const Context& context, const Dataset<T>& dataset, bool probabilities,

@@ -43,7 +43,6 @@
 //     alpha 0 parameter 0
 //     deviance 51.2 null 88.1 likelihood -190.4 dispersion 1 rows 100 parameters 5 reference 0
 //     standard-errors hc0
-//     features selected
 //     errors 5
 //     0.02
 //     ...
@@ -55,8 +54,7 @@
 //     events 165 wald 63.2 score 66.1 concordance 0.65
 //
 // one line of standard errors for each feature and the intercept, if there are any, and one training. What standard
-// errors are from stands only where that is not the expected information, and that features were selected, so that
-// there are no errors, only where they were.
+// errors are from stands only where that is not the expected information.
 #include <algorithm>
 #include <array>
 
@@ -129,11 +127,6 @@ void describe_errors(File& file, Model& model) {
   bool named = from != StandardErrors::expected;
   if constexpr (File::reading) named = file.peek() == "standard-errors";
   if (named) choice_line(file, "standard-errors", from, names_up_to(StandardErrors::hc1));
-  static const Words feature_words{"given", "selected"};
-  auto& selected = model.glm->statistics.selected_features;
-  bool said = selected;
-  if constexpr (File::reading) said = file.peek() == "features";
-  if (said) choice_line(file, "features", selected, feature_words);
   auto& errors = model.glm->statistics.errors;
   auto lines = errors.empty() ? std::int64_t{0} : model.rows();
   file.count("errors", lines, [&](std::int64_t found) {

@@ -18,7 +18,7 @@ void check_glm(const LinearModel& model, std::string_view which) {
   if (model.glm->alpha > 0)
     fail("the {} model has a penalty (alpha = {}): a likelihood-ratio test is for models without one", which,
          model.glm->alpha);
-  if (model.glm->statistics.selected_features)
+  if (withholds_errors(model))
     fail(
         "the {} model has features that were selected by the labels of the same rows: the p-value of a "
         "likelihood-ratio "
