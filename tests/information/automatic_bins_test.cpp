@@ -95,6 +95,21 @@ TEST(AutomaticBins, FindPlantedFeatures) {
     }
 }
 
+/// Bins of equal width put nearly all rows of skewed values into one.
+TEST(AutomaticBins, SayThatValuesAreSkewed) {
+  std::vector<std::int64_t> planted;
+  auto dataset = make_planted({60, 2000, 2, 1.8}, 5, planted);
+  EXPECT_TRUE(select(Context(), dataset).notes.empty());
+  for (auto& value : std::get<DenseMatrix<double>>(dataset.x).values) value = std::exp(2 * value);
+  const auto skewed = select(Context(), dataset);
+  ASSERT_EQ(skewed.notes.size(), 1U);
+  EXPECT_NE(skewed.notes.front().find("--binning equal-frequency"), std::string::npos);
+  SelectRequest request;
+  request.binning.method = BinMethod::equal_frequency;
+  EXPECT_GE(count_found(select(Context(), dataset, request).indices(), planted), 7);
+  EXPECT_LT(count_found(skewed.indices(), planted), 5);
+}
+
 /// A step of a pipeline has the same default, and takes the same numbers.
 TEST(AutomaticBins, AreThoseOfPipelines) {
   std::vector<std::int64_t> planted;

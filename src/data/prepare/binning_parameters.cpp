@@ -36,8 +36,7 @@ Parameter<O> method_row() {
                                 {"mdlp", BinMethod::mdlp}},
                                "bins of equal width, bins of equally many rows, or cuts that separate the classes");
   row.set = [set = row.set](O& options, std::string_view text) {
-    if (options.method == BinMethod::as_given)
-      fail_usage("bins as-given finds its own states; leave out binning, or give a number of bins");
+    if (options.method == BinMethod::as_given) fail_usage("--bins as-given finds its own states; leave out --binning");
     set(options, text);
   };
   return row;
