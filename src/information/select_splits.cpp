@@ -72,6 +72,7 @@ class SplitSelector {
 
   /// By its training rows.
   std::int32_t bins_of(std::size_t split) const {
+    if (!has_automatic_bins(binning_)) return binning_.bins;
     const auto target = target_of(training_rows(split));
     return with_bins(binning_, std::ssize(target.classes), &target).bins;
   }

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include <sheaf/io.hpp>
+#include <sheaf/splits.hpp>
 
 #include "core/fail.hpp"
 #include "core/names.hpp"

@@ -135,9 +135,10 @@ std::int32_t automatic_bins(std::int64_t rows, std::int64_t classes) {
 
 BinningOptions with_bins(BinningOptions options, std::int64_t rows, const BinnedTarget* target) {
   if (!has_automatic_bins(options)) return options;
-  std::vector<std::int32_t> classes = target != nullptr ? target->classes : std::vector<std::int32_t>();
-  std::sort(classes.begin(), classes.end());
-  options.bins = automatic_bins(rows, std::unique(classes.begin(), classes.end()) - classes.begin());
+  std::vector<bool> occurs(target != nullptr ? target->names.size() : 0, false);
+  if (target != nullptr)
+    for (const auto c : target->classes) occurs.at(static_cast<std::size_t>(c)) = true;
+  options.bins = automatic_bins(rows, std::count(occurs.begin(), occurs.end(), true));
   return options;
 }
 
