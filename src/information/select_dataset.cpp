@@ -7,7 +7,7 @@
 #include "core/fail.hpp"
 #include "data/name_source.hpp"
 #include "data/permute_labels.hpp"
-#include "information/rank_separation.hpp"
+#include "information/class_separation.hpp"
 #include "information/relief/relief.hpp"
 #include "information/selection_result.hpp"
 
@@ -129,7 +129,7 @@ SelectionResult select_unnamed(const Context& given, const Dataset<T>& dataset, 
   const SelectionInput input{table, prepared.target, dataset.feature_names};
   auto result = begin_result(context, dataset, request, prepared);
   auto options = result.options;
-  if (prepared.automatic) options.tie_scores = rank_separation(context, dataset, prepared.target.classes);
+  if (prepared.automatic) options.tie_scores = class_separation(context, dataset, prepared.target.classes);
   const auto on_numbers = [&](const SelectionOptions& of_member) {
     return select_on_numbers(context, dataset, prepared, of_member);
   };

@@ -12,7 +12,7 @@
 #include "data/describe/split_summary.hpp"
 #include "data/name_source.hpp"
 #include "data/prepare/binning.hpp"
-#include "information/rank_separation.hpp"
+#include "information/class_separation.hpp"
 #include "information/select.hpp"
 
 namespace sheaf::information {
@@ -100,7 +100,7 @@ class SplitSelector {
     auto options = options_;
     options.count = std::min(options.count, std::ssize(bins.features));
     if (!has_automatic_bins(binning_)) return options;
-    const auto separation = rank_separation(context_, dataset_, target_.classes, drawn_of(split));
+    const auto separation = class_separation(context_, dataset_, target_.classes, drawn_of(split));
     options.tie_scores = [separation, &bins](std::span<const std::int64_t> places) {
       std::vector<std::int64_t> features;
       for (const auto place : places) features.push_back(bins.features[static_cast<std::size_t>(place)]);

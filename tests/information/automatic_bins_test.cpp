@@ -12,7 +12,7 @@
 
 #include "core/random.hpp"
 #include "devices.hpp"
-#include "information/rank_separation.hpp"
+#include "information/class_separation.hpp"
 #include "tables.hpp"
 
 namespace sheaf {
@@ -197,7 +197,27 @@ double kruskal(const std::vector<double>& values, const std::vector<std::int32_t
   return h / (1 - ties / (n * n * n - n));
 }
 
-TEST(RankSeparation, IsTheStatisticOfKruskalAndWallis) {
+/// The squares between the classes over all squares.
+double correlation_ratio(const std::vector<double>& values, const std::vector<std::int32_t>& classes) {
+  const auto mean_of = [&](int c) {
+    double sum = 0, count = 0;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (c < 0 || classes[i] == c) {
+        sum += values[i];
+        count += 1;
+      }
+    return sum / count;
+  };
+  const double mean = mean_of(-1);
+  double between = 0, all = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    between += std::pow(mean_of(classes[i]) - mean, 2);
+    all += std::pow(values[i] - mean, 2);
+  }
+  return between / all;
+}
+
+TEST(ClassSeparation, IsTheShareOfKruskalAndWallisAndTheCorrelationRatio) {
   Random random(9);
   constexpr std::int64_t features = 12;
   std::vector<std::vector<double>> rows;
@@ -218,8 +238,9 @@ TEST(RankSeparation, IsTheStatisticOfKruskalAndWallis) {
   for (const bool drawn : {false, true}) {
     const auto weights = drawn ? draws : std::vector<std::uint32_t>();
     const Context context;
-    const auto found = information::rank_separation(context, dense, dense.target.classes, weights)(all);
-    EXPECT_EQ(information::rank_separation(context, sparse, dense.target.classes, weights)(all), found);
+    const auto found = information::class_separation(context, dense, dense.target.classes, weights)(all);
+    const auto of_sparse = information::class_separation(context, sparse, dense.target.classes, weights)(all);
+    for (std::size_t j = 0; j < found.size(); ++j) EXPECT_NEAR(of_sparse[j], found[j], 1e-13);
     for (std::size_t j = 0; j < static_cast<std::size_t>(features); ++j) {
       std::vector<double> values;
       std::vector<std::int32_t> classes;
@@ -228,13 +249,14 @@ TEST(RankSeparation, IsTheStatisticOfKruskalAndWallis) {
           values.push_back(rows[i][j]);
           classes.push_back(dense.target.classes[i]);
         }
-      EXPECT_NEAR(found[j], kruskal(values, classes) / static_cast<double>(values.size() - 1), 1e-12) << j;
+      const double of_ranks = kruskal(values, classes) / static_cast<double>(values.size() - 1);
+      EXPECT_NEAR(found[j], (of_ranks + correlation_ratio(values, classes)) / 2, 1e-12) << j;
     }
   }
 }
 
 /// Goodman and Kruskal's tau, computed by hand.
-TEST(RankSeparation, OfLevelsIsTheirTau) {
+TEST(ClassSeparation, OfLevelsIsTheirTau) {
   Dataset<double> dataset;
   dataset.x = test::dense_of<double>({{0}, {0}, {0}, {1}, {0}, {1}, {1}, {1}}, 1);
   dataset.levels = {{"red", "blue"}};
@@ -242,7 +264,7 @@ TEST(RankSeparation, OfLevelsIsTheirTau) {
   const Context context;
   const std::vector<std::int64_t> first{0};
   // Classes have 3 : 1 and 1 : 3. ((9 + 1) / 4 + (1 + 9) / 4 - 2 * 16 / 8) / (8 - 2 * 16 / 8) = (5 - 4) / 4.
-  EXPECT_NEAR(information::rank_separation(context, dataset, classes)(first)[0], 0.25, 1e-15);
+  EXPECT_NEAR(information::class_separation(context, dataset, classes)(first)[0], 0.25, 1e-15);
 }
 
 }  // namespace automatic_bins_test

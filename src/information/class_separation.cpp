@@ -1,8 +1,9 @@
-#include "information/rank_separation.hpp"
+#include "information/class_separation.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "core/parallel.hpp"
 #include "data/nominal.hpp"
@@ -15,6 +16,7 @@ struct Entry {
   double value = 0;
   std::int32_t of_class = 0;
   std::int64_t count = 0;
+  auto operator<=>(const Entry&) const = default;
 };
 
 /// Sums over rows of one class, or of all.
@@ -26,7 +28,7 @@ struct ClassSum {
 double square(std::int64_t x) { return static_cast<double>(x) * static_cast<double>(x); }
 
 /// Kruskal and Wallis. `entries` ascend.
-double share_between(std::span<const Entry> entries, std::size_t classes) {
+double share_of_ranks(std::span<const Entry> entries, std::size_t classes) {
   std::vector<ClassSum> sums(classes);
   std::int64_t before = 0;
   double ties = 0;
@@ -48,6 +50,31 @@ double share_between(std::span<const Entry> entries, std::size_t classes) {
   for (const auto& sum : sums)
     if (sum.rows > 0) between += square(sum.twice_ranks) / static_cast<double>(sum.rows);
   const double all = (n * (n * n - 1) - ties) / 3;  // four times the sum of squared distances from the mean rank
+  return all > 0 ? std::clamp(between / all, 0.0, 1.0) : 0;
+}
+
+/// The correlation ratio. `entries` ascend, so that sums do not depend on the order of the rows.
+double share_of_values(std::span<const Entry> entries, std::size_t classes) {
+  if (entries.empty()) return 0;
+  const double size = std::max(std::abs(entries.front().value), std::abs(entries.back().value));
+  if (!(size > 0)) return 0;
+  std::vector<double> sums(classes, 0.0), rows(classes, 0.0);
+  double total = 0;
+  for (const auto& entry : entries) {
+    const auto c = static_cast<std::size_t>(entry.of_class);
+    rows[c] += static_cast<double>(entry.count);
+    sums[c] += static_cast<double>(entry.count) * (entry.value / size);
+    total += static_cast<double>(entry.count);
+  }
+  const double mean = std::accumulate(sums.begin(), sums.end(), 0.0) / total;
+  double all = 0;
+  for (const auto& entry : entries) {
+    const double distance = entry.value / size - mean;
+    all += static_cast<double>(entry.count) * distance * distance;
+  }
+  double between = 0;
+  for (std::size_t c = 0; c < classes; ++c)
+    if (rows[c] > 0) between += rows[c] * (sums[c] / rows[c] - mean) * (sums[c] / rows[c] - mean);
   return all > 0 ? std::clamp(between / all, 0.0, 1.0) : 0;
 }
 
@@ -102,9 +129,11 @@ class Separation {
           gather(*columns, j, entries);
         else
           gather(std::get<DenseMatrix<T>>(dataset_.x), j, entries);
-        std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.value < b.value; });
+        std::sort(entries.begin(), entries.end());
         result[static_cast<std::size_t>(k)] =
-            is_nominal(dataset_, j) ? share_predicted(entries, rows_.size()) : share_between(entries, rows_.size());
+            is_nominal(dataset_, j)
+                ? share_predicted(entries, rows_.size())
+                : (share_of_ranks(entries, rows_.size()) + share_of_values(entries, rows_.size())) / 2;
       }
     });
     return result;
@@ -114,8 +143,8 @@ class Separation {
   std::int64_t count(std::size_t row) const { return weights_.empty() ? 1 : weights_[row]; }
 
   void add(std::size_t row, T value, std::vector<Entry>& entries) const {
-    if (count(row) > 0 && !std::isnan(value))
-      entries.push_back({static_cast<double>(value), classes_[row], count(row)});
+    for (std::int64_t k = std::isnan(value) ? count(row) : 0; k < count(row); ++k)
+      entries.push_back({static_cast<double>(value), classes_[row], 1});
   }
 
   void gather(const DenseMatrix<T>& x, std::int64_t j, std::vector<Entry>& entries) const {
@@ -144,14 +173,14 @@ class Separation {
 }  // namespace
 
 template <class T>
-TieScores rank_separation(const Context& context, const Dataset<T>& dataset, std::span<const std::int32_t> classes,
-                          std::vector<std::uint32_t> weights) {
+TieScores class_separation(const Context& context, const Dataset<T>& dataset, std::span<const std::int32_t> classes,
+                           std::vector<std::uint32_t> weights) {
   return Separation<T>(context, dataset, classes, std::move(weights));
 }
 
-template TieScores rank_separation(const Context&, const Dataset<float>&, std::span<const std::int32_t>,
-                                   std::vector<std::uint32_t>);
-template TieScores rank_separation(const Context&, const Dataset<double>&, std::span<const std::int32_t>,
-                                   std::vector<std::uint32_t>);
+template TieScores class_separation(const Context&, const Dataset<float>&, std::span<const std::int32_t>,
+                                    std::vector<std::uint32_t>);
+template TieScores class_separation(const Context&, const Dataset<double>&, std::span<const std::int32_t>,
+                                    std::vector<std::uint32_t>);
 
 }  // namespace sheaf::information
