@@ -13,7 +13,7 @@
 #include "core/names.hpp"
 #include "data/write/made_from.hpp"
 #include "family/family.hpp"
-#include "report/pipeline_json.hpp"
+#include "pipeline/selection_json.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 #include "text/label_text.hpp"
@@ -28,7 +28,7 @@ std::string with_selection(const std::string& json, const PipelineOptions& pipel
   using Json = nlohmann::ordered_json;
   if (!binning) return json;
   auto answer = Json::parse(json);
-  answer["selection"] = report::selection_step_json(pipeline, *binning);
+  answer["selection"] = pipeline::selection_step_json(pipeline, *binning);
   return answer.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

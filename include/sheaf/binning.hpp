@@ -66,8 +66,9 @@ struct BinningOptions {
 
 /// Whether the number of bins is left to automatic_bins().
 bool has_automatic_bins(const BinningOptions& options);
-/// 1 + log4(rows / classes), rounded down, but 3 at least: one more each time that the rows of a class become four times
-/// as many, so that joint states of two features and the class have rows enough for their counts to mean something.
+/// 1 + log4(rows / classes), rounded down, but 3 at least: one more each time that the rows of a class become four
+/// times as many, so that joint states of two features and the class have rows enough for their counts to mean
+/// something.
 std::int32_t automatic_bins(std::int64_t rows, std::int64_t classes);
 /// The options with a number of bins: an automatic one by the rows and by the classes that occur; without a target by
 /// one class.

@@ -3,8 +3,8 @@
 // found.
 //
 // Picks are those of FEAST, in order, and scores equal to 1e-12, on every device and for any number of threads. If the
-// number of bins is automatic, ties are broken by how well a feature separates the classes, so that neither
-// the order of the rows nor, unless features are copies, that of the columns matters. All information is in bits.
+// number of bins is automatic, ties are broken by how well a feature separates the classes, so that neither the order
+// of the rows nor, unless features are copies, that of the columns matters. All information is in bits.
 #pragma once
 
 #include <cstdint>

@@ -7,10 +7,10 @@
 #include <sheaf/svm.hpp>
 
 #include "data/parameter_json.hpp"
-#include "report/chance_json.hpp"
+#include "information/stability_json.hpp"
+#include "pipeline/selection_json.hpp"
 #include "report/csv_text.hpp"
 #include "report/held_out.hpp"
-#include "report/pipeline_json.hpp"
 
 namespace sheaf {
 namespace {
@@ -161,7 +161,7 @@ Json stability_json(const SearchResult& r) {
   return {{"value", number(r.overall.value)},
           {"interval", {number(r.overall.low), number(r.overall.high)}},
           {"standard_error", number(r.overall.standard_error)},
-          {"by_chance", report::chance_json(r.chance)},
+          {"by_chance", information::chance_json(r.chance)},
           {"min_frequency", r.options.min_frequency},
           {"selected", std::move(selected)},
           {"features", features_json(r)},
@@ -296,7 +296,8 @@ std::string search_json(const SearchResult& r) {
               {"seed", r.seed},
               {"score", info(*r.options.score).name},
               {"asked", asked_json(r)}};
-  if (r.selection_binning) answer["selection"] = report::selection_step_json(r.options.pipeline, *r.selection_binning);
+  if (r.selection_binning)
+    answer["selection"] = pipeline::selection_step_json(r.options.pipeline, *r.selection_binning);
   if (r.model) {
     answer["chosen"] = chosen_json(r);
     answer["points"] = points_json(r);

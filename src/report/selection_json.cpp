@@ -6,7 +6,7 @@
 
 #include <sheaf/report.hpp>
 
-#include "report/chance_json.hpp"
+#include "information/stability_json.hpp"
 #include "report/csv_text.hpp"
 
 namespace sheaf {
@@ -68,7 +68,7 @@ Json ensemble_json(const SelectionResult& r) {
   return {{"combine", to_string(r.ensemble.combination)},
           {"resamples", r.ensemble.resamples},
           {"stability", number(r.stability)},
-          {"stability_by_chance", report::chance_json(r.chance)},
+          {"stability_by_chance", information::chance_json(r.chance)},
           {"members", std::move(members)}};
 }
 

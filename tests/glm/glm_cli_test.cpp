@@ -101,7 +101,7 @@ TEST_F(GlmCli, SelectingOnOtherRowsGivesPValues) {
   ASSERT_EQ(json["coefficients"].size(), 5U);
   EXPECT_EQ(json["degrees_of_freedom"], 35);  // 40 rows, 5 weights
   EXPECT_NE(shell(fit).err.find("selected on 50 % of the rows"), std::string::npos);
-  EXPECT_EQ(shell("sheaf predict m t.csv --output p.csv --quiet").code, 0);
+  EXPECT_EQ(shell("sheaf predict t.csv --model-file m --output p.csv --quiet").code, 0);
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --model glm --output m --select-share 0.5"), 2, {"is for --select"}));
   EXPECT_NE(shell("sheaf search t.csv --select jmi:4 --select-share 0.5 --output s").code, 0);
 }

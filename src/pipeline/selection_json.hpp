@@ -5,7 +5,7 @@
 
 #include <sheaf/pipeline.hpp>
 
-namespace sheaf::report {
+namespace sheaf::pipeline {
 
 /// Of a selection by states: `binning` as selection_binning() has it.
 inline nlohmann::ordered_json selection_step_json(const PipelineOptions& pipeline, const BinningOptions& binning) {
@@ -17,4 +17,4 @@ inline nlohmann::ordered_json selection_step_json(const PipelineOptions& pipelin
           {"automatic", has_automatic_bins(pipeline.binning)}};
 }
 
-}  // namespace sheaf::report
+}  // namespace sheaf::pipeline

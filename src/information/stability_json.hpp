@@ -5,7 +5,7 @@
 
 #include <sheaf/selection.hpp>
 
-namespace sheaf::report {
+namespace sheaf::information {
 
 /// null: it was not asked for.
 inline nlohmann::ordered_json chance_json(const StabilityByChance& chance) {
@@ -16,4 +16,4 @@ inline nlohmann::ordered_json chance_json(const StabilityByChance& chance) {
           {"values", chance.values}};
 }
 
-}  // namespace sheaf::report
+}  // namespace sheaf::information
