@@ -36,12 +36,15 @@ struct Bin {
 
   template <class T>
   BinnedTable learnt(const Context& context, const Dataset<T>& dataset, Binning& binning) const {
-    const bool supervised = options.method == BinMethod::mdlp;
+    const bool automatic = has_automatic_bins(options);
+    const bool classes = options.target_bins > 0 || (!dataset.target.empty() && dataset.target.looks_like_classes());
+    const bool supervised = options.method == BinMethod::mdlp || (automatic && classes);
     const auto target =
         supervised ? name_source(dataset.source, [&] { return bin_target(dataset.target, options); }) : BinnedTarget{};
-    auto binned = learn_and_apply_binning(context, dataset, options, supervised ? &target : nullptr);
-    if (!common.quiet())
-      for (const auto& note : binned.notes) say("sheaf: note: " + note);
+    const auto* of_classes = supervised ? &target : nullptr;
+    auto binned = learn_and_apply_binning(context, dataset, options, of_classes);
+    if (automatic) binned.notes.push_back(describe_bins(with_bins(options, dataset.rows(), of_classes), true));
+    if (!common.quiet()) say_notes(binned.notes);
     binning = std::move(binned.binning);
     return std::move(binned.table);
   }
@@ -73,7 +76,8 @@ std::function<void()> declare(Arguments& arguments) {
 Command bin_command() {
   return {"bin",
           "Turn each feature's values into states, and those of other datasets in the same way",
-          {{"64 bins of equal width", "sheaf bin genes.csv states.csv"},
+          {{"bins of equal width, as many as suit the rows and classes", "sheaf bin genes.csv states.csv"},
+           {"five bins of equally many rows", "sheaf bin genes.csv states.csv --bins 5 --binning equal-frequency"},
            {"cuts that separate the classes, learnt on the training rows and applied to the test rows",
             "sheaf bin train.csv train.states.csv --binning mdlp --save cuts.txt && "
             "sheaf bin test.csv test.states.csv --load cuts.txt"}},

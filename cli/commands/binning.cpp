@@ -38,7 +38,7 @@ void declare_reading_with_bin(Arguments& arguments, ReadOptions& reading, Binnin
 }
 
 void check_bins(const Arguments& arguments, const BinningOptions& binning) {
-  const bool as_given = binning.bins == 0;
+  const bool as_given = binning.method == BinMethod::as_given;
   if (arguments.given("--bins") && arguments.given("--binning") && (as_given || binning.method == BinMethod::mdlp))
     fail_usage("{} finds its own states; leave out {}", as_given ? "--bins as-given" : "--binning mdlp",
                as_given ? "--binning" : "--bins");

@@ -1,6 +1,8 @@
 #include <array>
 #include <memory>
 
+#include <nlohmann/json.hpp>
+
 #include <sheaf/model.hpp>
 #include <sheaf/profile.hpp>
 #include <sheaf/report.hpp>
@@ -9,7 +11,9 @@
 #include "commands/model_arguments.hpp"
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "data/write/made_from.hpp"
 #include "family/family.hpp"
+#include "pipeline/selection_json.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 #include "text/label_text.hpp"
@@ -17,6 +21,16 @@
 
 namespace sheaf::cli {
 namespace {
+
+/// JSON of a model with what its pipeline selects by, if it does by states.
+std::string with_selection(const std::string& json, const PipelineOptions& pipeline,
+                           const std::optional<BinningOptions>& binning) {
+  using Json = nlohmann::ordered_json;
+  if (!binning) return json;
+  auto answer = Json::parse(json);
+  answer["selection"] = pipeline::selection_step_json(pipeline, *binning);
+  return answer.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 struct Fit {
   std::string input, output, covariance;
@@ -39,12 +53,17 @@ struct Fit {
       if (!common.quiet()) say_findings(data_findings(reader, dataset));
       if (!common.quiet()) warn(family.warnings_before(dataset, options));
       const auto context = common.on_device(reader, training_work(dataset, options));
-      const Model trained = fit(context, dataset, options, model.row_weights(), pipeline);
+      Model trained = fit(context, dataset, options, model.row_weights(), pipeline);
+      const auto made = find_made_from(input);
+      if (made && made->command == "select") trained.withhold_tests();
+      const auto covariances = covariance.empty() ? std::string() : covariance_csv(*trained.get_if<LinearModel>());
       trained.save(output, format);
-      if (!covariance.empty()) write_text_file(covariance, covariance_csv(*trained.get_if<LinearModel>()));
+      if (!covariance.empty()) write_text_file(covariance, covariances);
+      if (!common.quiet()) say_notes(pipeline_notes(dataset, pipeline));
       if (!common.quiet()) warn(trained.warnings());
       if (common.json())
-        print_data(model_json(trained, output, dataset.rows()));
+        print_data(with_selection(model_json(trained, output, dataset.rows()), pipeline,
+                                  selection_binning(dataset, pipeline)));
       else if (!common.quiet())
         print(with_label(model_text(trained, input, dataset.rows()), dataset.target, trained.is_regression()));
     });

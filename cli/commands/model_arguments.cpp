@@ -4,6 +4,7 @@
 
 #include <sheaf/io.hpp>
 
+#include "commands/binning.hpp"
 #include "core/fail.hpp"
 #include "core/names.hpp"
 #include "family/family.hpp"
@@ -19,6 +20,11 @@ std::string joined(const std::vector<std::string>& list) {
 
 /// As users name it: by the first kind of model that it has.
 std::string name_of(const Family& family) { return family.kinds().front().name; }
+
+bool is_of_binning(const Parameter<PipelineOptions>& row) {
+  const auto& rows = parameters<BinningOptions>();
+  return std::any_of(rows.begin(), rows.end(), [&](const auto& one) { return one.name == row.name; });
+}
 
 bool selects(const ModelKind& kind) { return kind.options.family().selects_features(kind.options); }
 
@@ -89,7 +95,9 @@ void ModelArguments::declare_options(Arguments& arguments) {
     }
   }
   arguments.section(pipeline_section);
-  arguments.parameters(pipeline_);
+  for (const auto& row : parameters<PipelineOptions>())
+    if (row.use != unwanted && !(selecting_ && is_of_binning(row)))
+      arguments.add(Arguments::option(row, row.name, pipeline_));
   arguments.section("Rows");
   arguments.text("row-weights", "FILE", row_weights_path_,
                  "how much each row counts: one number of 0 or more to a line");
@@ -111,6 +119,12 @@ void ModelArguments::apply(const Arguments& arguments) {
       [&](std::size_t k) { set_ = space_.candidates.empty() ? &space_ : &space_.candidates[k].space; });
   if (!space_.candidates.empty() && !files_.empty())
     fail_usage("--{} is read for one model, not for several", files_.front().parameter);
+  check_bins(arguments, pipeline_.binning);
+  for (const auto& row : parameters<BinningOptions>())
+    if (arguments.given("--" + row.name) && pipeline_.select.empty())
+      fail_usage("--{} is for --select CRITERION:N, which is not given", row.name);
+  if (arguments.given("--select-share") && pipeline_.select.empty())
+    fail_usage("--select-share is for --select CRITERION:N, which is not given");
 }
 
 PipelineOptions ModelArguments::pipeline(ReadOptions& reading) const {

@@ -20,7 +20,8 @@ class ModelArguments {
   /// The option --model, then a section for each family.
   void declare_kind(Arguments& arguments);
   void declare_options(Arguments& arguments);
-  /// Once the command line is known: sets what was given, and answers what the kind of model does not have.
+  /// Once the command line is known: sets what was given, and answers what the kind of model does not have. Selecting:
+  /// set_binning() before.
   void apply(const Arguments& arguments);
 
   bool wanted() const { return !name_.empty(); }
@@ -36,6 +37,8 @@ class ModelArguments {
   const std::vector<float>& row_weights() const { return row_weights_; }
   /// What is done to features first. `reading` then leaves missing values as they are.
   PipelineOptions pipeline(ReadOptions& reading) const;
+  /// Selecting: how its steps bin values, which has flags of its own.
+  void set_binning(const BinningOptions& binning) { pipeline_.binning = binning; }
 
  private:
   /// A parameter whose numbers are in a file.

@@ -186,8 +186,13 @@ void check_request(const Arguments& arguments, const Select& select) {
     fail_usage("--load-cuts takes the bins from the file; leave out --bins, --binning and --save-cuts");
   if (given("--criterion") && given("--criteria")) fail_usage("give --criterion, or --criteria for an ensemble");
   check_weights(arguments, select);
-  if (given("--combine") && select.request.ensemble.criteria.empty() && select.request.ensemble.resamples == 0)
+  const bool combined = !select.request.ensemble.criteria.empty() || select.request.ensemble.resamples > 0;
+  if (given("--combine") && !combined)
     fail_usage("--combine is for ensembles: name several --criteria, or how many --resamples");
+  if (given("--stability-permutations") && !combined && !select.model.wanted())
+    fail_usage(
+        "--stability-permutations is for ensembles and studies: name several --criteria, how many --resamples, or a "
+        "--model");
 }
 
 void declare_criterion(Arguments& arguments, Select& select) {
@@ -196,10 +201,25 @@ void declare_criterion(Arguments& arguments, Select& select) {
   arguments.list("preselected", "NAMES", select.preselected,
                  "features that are in already, by name or position from 1");
   arguments.section("Ensemble");
-  arguments.parameters(select.request.ensemble);
+  arguments.parameters(select.request.ensemble, {"criteria", "resamples", "combine"});
   arguments.section("Binning");
   arguments.parameters(select.request.binning);
   arguments.text("load-cuts", "FILE", select.load_cuts, "bin by cuts saved before");
+}
+
+/// Of an ensemble and of a study.
+Option permutations_option(Select& select) {
+  for (const auto& row : parameters<EnsembleOptions>())
+    if (row.name == "stability-permutations") {
+      auto option = Arguments::option(row, row.name, select.request.ensemble);
+      option.help = "an ensemble or a study: " + row.help;
+      option.set = [set = option.set, &select](const std::string& text) {
+        set(text);
+        select.model.set_permutations(select.request.ensemble.permutations);
+      };
+      return option;
+    }
+  throw InternalError("ensembles have no permutations");
 }
 
 std::function<void()> declare(Arguments& arguments) {
@@ -210,6 +230,7 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.text("csv", "FILE", outputs.csv, "write the selection as CSV; - is standard output");
   arguments.text("report", "FILE", outputs.report, "write an HTML page with plots that needs nothing else");
   arguments.text("save-cuts", "FILE", outputs.save_cuts, "write the cuts, to bin other datasets alike");
+  arguments.add(permutations_option(*select));
   declare_criterion(arguments, *select);
   select->model.declare(arguments);
   declare_reading_with_bin(arguments, select->reading, select->request.binning);
@@ -220,7 +241,7 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.writes_also([select] { return std::vector{made_from_path(select->outputs.apply)}; });
   return [select, &arguments] {
     check_request(arguments, *select);
-    select->model.check(arguments, select->common);
+    select->model.check(arguments, select->common, select->request.binning);
     select->request.allow_fewer = !arguments.given("--count");
     select->run();
   };

@@ -50,16 +50,18 @@ void ModelSelection::set_split(const std::string& text) {
   if (text == "group") options_.split = SplitKind::stratified_group_k_fold;
 }
 
-void ModelSelection::check(const Arguments& arguments, const Common& common) {
+void ModelSelection::check(const Arguments& arguments, const Common& common, const BinningOptions& binning) {
+  model_.set_binning(binning);
   model_.apply(arguments);
   if (!wanted()) {
     if (const auto* option = given_in(arguments, {study_section, pipeline_section, "Rows"}))
       fail_usage("{} is for --model, not for a criterion", option->flag);
     return;
   }
-  if (const auto* option = given_in(arguments, {"Criterion", "Ensemble", "Binning"}))
+  if (const auto* option = given_in(arguments, {"Criterion", "Ensemble"}))
     fail_usage("{} is for criteria, not for --model {}", option->flag, kind());
-  if (arguments.given("--save-cuts")) fail_usage("--save-cuts is for criteria, not for --model {}", kind());
+  for (const auto* flag : {"--save-cuts", "--load-cuts"})
+    if (arguments.given(flag)) fail_usage("{} is for criteria, not for --model {}", flag, kind());
   options_.also = common.also();
   path_given_ = arguments.given("--path-split");
 }

@@ -16,7 +16,8 @@ class ModelSelection {
   void declare(Arguments& arguments);
   bool wanted() const { return model_.wanted(); }
   /// Options of the other way to select would be forgotten in silence, and those that contradict each other too.
-  void check(const Arguments& arguments, const Common& common);
+  /// `binning`: of selections before the model.
+  void check(const Arguments& arguments, const Common& common, const BinningOptions& binning);
   /// The report shows a path unless another resample, or none, was asked for.
   void show_path();
   /// Missing values are then left to the pipeline.
@@ -36,6 +37,8 @@ class ModelSelection {
     options_.row_weights = model_.row_weights();
     return run_.search(context, common, dataset, model_.space(), options_, input, reading);
   }
+
+  void set_permutations(std::int64_t count) { options_.stability_permutations = static_cast<std::int32_t>(count); }
 
  private:
   void set_split(const std::string& text);

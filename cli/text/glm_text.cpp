@@ -197,6 +197,7 @@ std::string glm_json(const LinearModel& model, const std::string& path, std::int
   }
   answer["separated"] = glm.separated;
   answer["standard_errors"] = s.errors.empty() ? Json() : Json(to_string(s.errors_from));
+  if (withholds_errors(model)) answer["standard_errors_withheld"] = no_errors_reason(model);
   answer["reference"] = s.reference >= 0 ? Json(model.class_names[static_cast<std::size_t>(s.reference)]) : Json();
   answer["coefficients"] = coefficients_json(model);
   return answer.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

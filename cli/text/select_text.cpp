@@ -15,22 +15,16 @@ namespace {
 constexpr int bar_width = 20;
 constexpr std::size_t name_width = 40;
 
-std::string binning_text(const SelectionResult& r) {
-  if (r.cuts.method == BinMethod::as_given) return "states as given";
-  if (r.cuts.method == BinMethod::mdlp) return "cuts by mdlp";
-  return fmt::format("{} bins of equal {}", r.binning.bins,
-                     r.cuts.method == BinMethod::equal_width ? "width" : "frequency");
-}
-
 std::string how_text(const SelectionResult& r) {
   if (!r.combined) {
     const auto& criterion = find_criterion(r.options.criterion);
-    return fmt::format("{} ({}), {}", criterion.name, criterion.title, binning_text(r));
+    return fmt::format("{} ({}), {}", criterion.name, criterion.title, describe_bins(r.binning, r.automatic_bins));
   }
   const auto& criteria = r.ensemble.criteria;
   const auto names = criteria.empty() ? r.options.criterion : join_names(criteria);
   const auto resamples = r.ensemble.resamples > 0 ? fmt::format(" on {} resamples", r.ensemble.resamples) : "";
-  return fmt::format("{}{}, combined by {}, {}", names, resamples, to_string(r.ensemble.combination), binning_text(r));
+  return fmt::format("{}{}, combined by {}, {}", names, resamples, to_string(r.ensemble.combination),
+                     describe_bins(r.binning, r.automatic_bins));
 }
 
 std::string heading_text(const SelectionResult& r) {
@@ -65,8 +59,9 @@ std::string selection_text(const SelectionResult& r) {
   auto text = heading_text(r);
   if (!r.selected.empty()) text += table_text(r);
   if (r.combined)
-    text += fmt::format("\n  stability {:.3f} of {} selections: 1 where all agree, about 0 by chance\n", r.stability,
-                        r.members.size());
+    text += fmt::format("\n  {}\n", wrapped(fmt::format("stability {:.3f} of {} selections: {}", r.stability,
+                                                        r.members.size(), stability_scale(r.chance)),
+                                            2));
   if (!r.notes.empty()) text += '\n';
   for (const auto& note : r.notes) text += fmt::format("  {} {}\n", dim("-"), wrapped(note, 4));
   return text;

@@ -93,10 +93,10 @@ std::string features_text(const SearchResult& r) {
 
 std::string stability_text(const SearchResult& r) {
   if (r.outer.size() < 2) return {};
-  return fmt::format(
-      "\n  {} {:.3f} (95 % interval {:.3f} to {:.3f}): 1 where all resamples choose the same features, "
-      "about 0 by chance\n",
-      bold("Stability"), r.overall.value, r.overall.low, r.overall.high);
+  return fmt::format("\n  {} {}\n", bold("Stability"),
+                     wrapped(fmt::format("{:.3f} (95 % interval {:.3f} to {:.3f}): {}", r.overall.value, r.overall.low,
+                                         r.overall.high, stability_scale(r.chance)),
+                             2));
 }
 
 std::string next_text(const SearchResult& r, std::string_view kind, const ReadOptions& reading) {

@@ -57,11 +57,25 @@ struct BinningOptions {
   static constexpr std::int32_t most_bins = 65535;
 
   BinMethod method = BinMethod::equal_width;
-  std::int32_t bins = 64;  ///< equal width and equal frequency: 2 to most_bins; others do not look at it
+  /// Equal width and equal frequency: 2 to most_bins, or 0: automatic_bins(). Others do not look at it.
+  std::int32_t bins = 0;
   MissingState missing = MissingState::error;
   std::int32_t target_bins = 0;                      ///< bins of a numeric target; 0: the labels are classes
   BinMethod target_method = BinMethod::equal_width;  ///< or equal_frequency
 };
+
+/// Whether the number of bins is left to automatic_bins().
+bool has_automatic_bins(const BinningOptions& options);
+/// 1 + log4(rows / classes), rounded down, but 3 at least: one more each time that the rows of a class become four
+/// times as many, so that joint states of two features and the class have rows enough for their counts to mean
+/// something.
+std::int32_t automatic_bins(std::int64_t rows, std::int64_t classes);
+/// The options with a number of bins: an automatic one by the rows and by the classes that occur; without a target by
+/// one class.
+BinningOptions with_bins(BinningOptions options, std::int64_t rows, const BinnedTarget* target);
+
+/// "5 bins of equal width", and where the number comes from if it is automatic.
+std::string describe_bins(const BinningOptions& options, bool automatic);
 
 /// How the values of one feature become states 0 .. states-1. Values outside the learnt range go to the first
 /// or last state; missing ones to the state `states`.

@@ -122,6 +122,12 @@ struct GlmCoefficient {
 /// Of all weights, with multinomial models as differences from the reference class; none where there are no errors.
 std::vector<GlmCoefficient> coefficient_table(const LinearModel& model, double confidence = 0.95);
 
+/// Whether standard errors are withheld, for the features were selected by the labels of the same rows: a model without
+/// a penalty, and with few enough weights, has none for no other reason.
+bool withholds_errors(const LinearModel& model);
+/// Why a model has no standard errors; empty: it has them.
+std::string no_errors_reason(const LinearModel& model);
+
 /// Whether what a model has beside a smaller one says anything of the target.
 struct LikelihoodRatioTest {
   bool first_larger = false;  ///< the first of the two models is the larger one

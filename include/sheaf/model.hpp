@@ -127,6 +127,10 @@ class Model {
   const std::optional<Threshold>& threshold() const { return threshold_; }
   void set_threshold(const Threshold& threshold) { threshold_ = threshold; }
 
+  /// The features were selected by the labels of the rows that the model was trained on, so that p-values would be too
+  /// small: forgets standard errors and tests. fit() and search() call it if their pipeline selects.
+  void withhold_tests();
+
   const TrainedModel& trained() const { return *trained_; }
   std::unique_ptr<TrainedModel> take_trained() && { return std::move(trained_); }
   /// The family's own struct, LinearModel, SvmModel or KnnModel; nullptr: it is another one.

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include <sheaf/binning.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
 #include <sheaf/model_options.hpp>
@@ -48,6 +49,10 @@ struct PipelineOptions {
   std::optional<ScaleMethod> scale = {};
   std::string select = {};                ///< a criterion of select(); empty: all features stay
   std::vector<std::int64_t> counts = {};  ///< how many are selected; several are searched over
+  BinningOptions binning = {};            ///< how values become states for the selection; missing ones are an Error
+  /// fit(): steps are learnt on this share of the rows, drawn by the seed, and the model is trained on the others, so
+  /// that the selection has not seen their labels and p-values hold. 1: both on all rows.
+  double select_share = 1;
   std::vector<PipelineStage> order = {};  ///< empty: as above
   // What decide_steps() fills in; default_pipeline() asks for both.
   bool choose_impute = false;  ///< the median for missing values, if there are any
@@ -129,6 +134,13 @@ std::string describe_steps(const PipelineOptions& options);
 /// learnt is an Error that names the feature.
 template <class T>
 Pipeline learn_pipeline(const Context& context, const Dataset<T>& dataset, const PipelineOptions& options);
+
+/// How values become states for a selection on all rows, with the number of bins. None: nothing is selected by states.
+template <class T>
+std::optional<BinningOptions> selection_binning(const Dataset<T>& dataset, const PipelineOptions& options);
+/// Sentences on what the options leave to the data: the number of bins.
+template <class T>
+std::vector<std::string> pipeline_notes(const Dataset<T>& dataset, const PipelineOptions& options);
 
 /// The dataset as the model sees it.
 template <class T>

@@ -18,6 +18,7 @@
 #include <sheaf/pipeline.hpp>
 #include <sheaf/scores.hpp>
 #include <sheaf/search_space.hpp>
+#include <sheaf/selection.hpp>
 #include <sheaf/splits.hpp>
 
 namespace sheaf {
@@ -61,7 +62,10 @@ struct SearchOptions {
   bool refit = true;                     ///< false: choose, but train no model on all rows
   bool keep_decisions = false;           ///< of the test rows, row by row: see Scores. No log keeps them
   double min_frequency = 0.5;            ///< features chosen by this share of the outer resamples are selected
-  std::int32_t path_split = 0;           ///< the outer resample, from 1, whose path of weights is kept; 0: none
+  /// How often a study is repeated with labels that are permuted among the rows, for the stability that chance alone
+  /// gives; each costs as much as the study.
+  std::int32_t stability_permutations = 0;
+  std::int32_t path_split = 0;  ///< the outer resample, from 1, whose path of weights is kept; 0: none
 
   std::optional<Metric> score;  ///< to choose by; none: accuracy for classes (elastic nets: AUC), R2 for numbers
   Choice choice = Choice::best;
@@ -155,7 +159,7 @@ struct FeatureStability {
   std::vector<double> sign_agreement;  ///< the share of those weights that have the more frequent sign; 0: no weights
 };
 
-/// Nogueira, Sechidis and Brown 2018: 1 where all sets agree, about 0 as by chance.
+/// Nogueira, Sechidis and Brown 2018: 1 where all sets agree, 0 as of sets of the same sizes drawn at random.
 struct Stability {
   double value = 1;
   double low = 1;  ///< of the interval that holds 95 % by their theorem for many sets
@@ -230,6 +234,7 @@ struct SearchResult {
   std::optional<Model> model;               ///< trained on all rows; none in a study
   std::vector<FeatureStability> stability;  ///< most frequent first, then by median rank
   Stability overall;
+  StabilityByChance chance;       ///< where it was asked for
   std::int32_t best_overall = 0;  ///< place in `points`: the best mean over the levels of all outer resamples
   std::vector<PathStep> path;     ///< of options.path_split
   std::optional<HeldOutPredictions> held_out;       ///< where they were asked for
@@ -240,6 +245,8 @@ struct SearchResult {
   std::optional<FeatureWeightsEffect> weights_effect;
   /// Linear models: of the features as the model sees them, over all rows.
   std::vector<double> standard_deviations;
+  /// Of a pipeline that selects by states: how values become states on all rows, with the number of bins.
+  std::optional<BinningOptions> selection_binning;
   KernelCounts counts;  ///< SVMs: of what this run trained
   std::vector<std::string> warnings;
   std::vector<std::string> notes;

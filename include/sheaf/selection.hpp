@@ -2,8 +2,9 @@
 // relief. select() does all of it on a dataset: it bins the values, selects, combines ensembles and names what it
 // found.
 //
-// Picks are those of FEAST, in order, and scores equal to 1e-12, on every device and for any number of threads. All
-// information is in bits.
+// Picks are those of FEAST, in order, and scores equal to 1e-12, on every device and for any number of threads. If the
+// number of bins is automatic, ties are broken by how well a feature separates the classes, so that neither the order
+// of the rows nor, unless features are copies, that of the columns matters. All information is in bits.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +44,9 @@ enum class Match : std::uint8_t {
   fast,   ///< order-free sums: candidates whose scores differ by rounding alone may change places
 };
 
+/// A number for each of these features.
+using TieScores = std::function<std::vector<double>(std::span<const std::int64_t> features)>;
+
 struct SelectionOptions {
   std::string criterion = "jmi";
   std::int64_t count = 10;                ///< features to select
@@ -56,6 +60,9 @@ struct SelectionOptions {
   std::string counting = "auto";  ///< how joint states are counted: a name of counting_methods(), for tests
   bool lazy = true;               ///< leave out candidates that an upper bound rules out; the result is the same
   std::vector<Device> also;       ///< devices that share the work with the context's
+  /// Of candidates whose scores differ by rounding alone the one with the largest number is picked, and of equals the
+  /// first. Empty: as `match` says.
+  TieScores tie_scores = {};
 };
 
 /// "auto", and each way to count joint states.
@@ -105,6 +112,7 @@ struct EnsembleOptions {
   std::vector<std::string> criteria;  ///< one member each; empty: the criterion of the selection
   std::int64_t resamples = 0;         ///< bootstrap resamples per criterion; 0: the data as they are
   Combination combination = Combination::mean_rank;
+  std::int64_t permutations = 0;  ///< select(): of the labels, each with an ensemble of its own; see StabilityByChance
 };
 
 struct EnsembleFeature {
@@ -120,10 +128,23 @@ struct EnsembleMember {
   Selection selection;
 };
 
+/// The stability of the same selections after the labels were permuted among the rows. Resamples share rows, so that it
+/// is above 0 although the features then say nothing of the labels.
+struct StabilityByChance {
+  std::vector<double> values;  ///< one a permutation; none: it was not asked for
+
+  bool empty() const { return values.empty(); }
+  double mean() const;
+  double largest() const;
+};
+/// In words: what a stability of 1 stands for, and what chance gives.
+std::string stability_scale(const StabilityByChance& chance);
+
 struct Ensemble {
   std::vector<EnsembleFeature> selected;  ///< `count` of them, best first
   std::vector<EnsembleMember> members;
-  double stability = 1;  ///< Nogueira, Sechidis and Brown 2018: 1 all members agree, about 0 as by chance
+  /// Nogueira, Sechidis and Brown 2018: 1 all members agree; 0 as of members that draw their features at random.
+  double stability = 1;
   std::vector<std::string> notes;
 };
 
@@ -172,13 +193,15 @@ struct SelectionResult {
   std::vector<std::int64_t> class_counts;
   SelectionOptions options;
   EnsembleOptions ensemble;
-  BinningOptions binning;
-  Binning cuts;  ///< how each feature's values became states
+  BinningOptions binning;       ///< with the number of bins that was used
+  bool automatic_bins = false;  ///< that number follows from the rows and classes
+  Binning cuts;                 ///< how each feature's values became states
   std::uint64_t seed = 0;
   std::vector<std::string> preselected;  ///< by name
   std::vector<ReportedFeature> selected;
-  bool combined = false;  ///< whether it is an ensemble's
-  double stability = 1;   ///< of an ensemble
+  bool combined = false;     ///< whether it is an ensemble's
+  double stability = 1;      ///< of an ensemble
+  StabilityByChance chance;  ///< likewise
   std::vector<EnsembleMember> members;
   std::vector<std::string> notes;
   SelectionWork work;

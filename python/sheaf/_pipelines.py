@@ -103,9 +103,10 @@ def _read_imputer(imputer: Any, steps: Steps) -> None:
 
 def _read_selector(selector: Any, steps: Steps) -> None:
     plain = InformationSelector().get_params()
-    free = ("criterion", "n_features_to_select", "device", "precision", "n_threads")
+    free = ("criterion", "n_features_to_select", "bins", "binning", "device", "precision", "n_threads")
     for parameter, value in selector.get_params().items():
         if parameter not in free and value != plain[parameter]:
             raise ValueError(f"{parameter} must be {plain[parameter]!r} here, not {value!r}")
     steps.criterion = str(selector.criterion)
     steps.count = int(selector.n_features_to_select)
+    steps.settings.update(selector._binning())

@@ -61,7 +61,8 @@ class _Selector(Documented, SelectorMixin, BaseEstimator):  # type: ignore[misc]
 class InformationSelector(_Selector):
     """Select features one after another by what they say about the class, and about each other.
 
-    The criteria are those of FEAST (Brown and others 2012), picks and scores too, and relief and ReliefF.
+    The criteria are those of FEAST (Brown and others 2012), picks and scores too if `bins` is given, and relief and
+    ReliefF. Without `bins`, features of the same score are told apart by how well their values separate the classes.
 
     Parameters
     ----------
@@ -70,8 +71,9 @@ class InformationSelector(_Selector):
         'relief' or 'relieff'.
     n_features_to_select : int, default=10
         How many; all where there are fewer.
-    bins : int, default=64
-        States that the values of a feature are divided into; 'relief' and 'relieff' take the numbers themselves.
+    bins : int, default=None
+        States that the values of a feature are divided into; None: 1 + log4(rows / classes), rounded down, at least 3.
+        'relieff' takes the numbers themselves.
     binning : {'equal-width', 'equal-frequency', 'mdlp', 'as-given'}, default='equal-width'
         How: bins of equal width, of equally many rows, cuts that separate the classes, or whole numbers as they are.
     beta : float, default=1.0
@@ -99,6 +101,8 @@ class InformationSelector(_Selector):
         Its mutual information with the class, in bits.
     redundancy_ : ndarray of shape (n_selected,)
         Its mean mutual information with those before it.
+    bins_ : int or None
+        The number of bins that was used; None where the binning finds its own.
 
     Examples
     --------
@@ -117,7 +121,7 @@ class InformationSelector(_Selector):
         criterion: str = "jmi",
         n_features_to_select: int = 10,
         *,
-        bins: int = 64,
+        bins: int | None = None,
         binning: str = "equal-width",
         beta: float = 1.0,
         gamma: float = 1.0,
@@ -160,7 +164,9 @@ class InformationSelector(_Selector):
         if self.binning == "as-given":
             settings = {"bins": "as-given"}
         else:
-            settings = {"bins": number_text(self.bins), "binning": str(self.binning)}
+            settings = {"binning": str(self.binning)}
+            if self.bins is not None:
+                settings["bins"] = number_text(self.bins)
         if self.target_bins is not None:
             settings["target-bins"] = number_text(self.target_bins)
         return settings
@@ -192,6 +198,7 @@ class InformationSelector(_Selector):
         self.scores_ = found["scores"]
         self.relevance_ = found["relevance"]
         self.redundancy_ = found["redundancy"]
+        self.bins_ = found["bins"]
         return self
 
 
@@ -225,6 +232,9 @@ class StabilitySelector(_Selector):
         What y holds; 'auto': numbers where some are no whole numbers, else classes.
     standardise : bool, default=True
         Penalise features as if their standard deviation was 1.
+    n_permutations : int, default=0
+        How often to repeat everything with permuted labels, for the stability that chance gives; each takes as long as
+        the whole.
     random_state : int, default=0
         Divides the rows; the same number divides them alike.
     verbose : int, default=0
@@ -237,9 +247,12 @@ class StabilitySelector(_Selector):
     ranking_ : ndarray of shape (n_selected,)
         The selected features, the most frequent first.
     stability_ : float
-        How much the resamples agree (Nogueira, Sechidis and Brown 2018): 1 wholly, about 0 as by chance.
+        How much the resamples agree (Nogueira, Sechidis and Brown 2018): 1 wholly, 0 as if each drew as many features
+        at random. Resamples share rows, so that labels without any relation to the features may give more than 0.
     stability_interval_ : tuple of float
         Its 95 % interval.
+    stability_by_chance_ : ndarray of shape (n_permutations,)
+        The stability with permuted labels.
 
     Examples
     --------
@@ -265,6 +278,7 @@ class StabilitySelector(_Selector):
         scoring: str | None = None,
         task: str = "auto",
         standardise: bool = True,
+        n_permutations: int = 0,
         random_state: int = 0,
         device: str = "auto",
         precision: str = "auto",
@@ -281,6 +295,7 @@ class StabilitySelector(_Selector):
         self.scoring = scoring
         self.task = task
         self.standardise = standardise
+        self.n_permutations = n_permutations
         self.random_state = random_state
         self.device = device
         self.precision = precision
@@ -293,6 +308,7 @@ class StabilitySelector(_Selector):
         yield "outer-fraction", number_text(float(self.test_fraction))
         yield "folds", number_text(n_folds)
         yield "min-frequency", number_text(float(self.threshold))
+        yield "stability-permutations", number_text(self.n_permutations)
         yield "choose", choice("choice", self.choice, known)
         if self.scoring is not None:
             yield "score", str(self.scoring)
@@ -346,6 +362,7 @@ class StabilitySelector(_Selector):
         value, low, high = result.overall_stability()
         self.stability_ = value
         self.stability_interval_ = (low, high)
+        self.stability_by_chance_ = np.array(result.stability_by_chance())
         return self
 
     def plot(self, ax: Any = None, most: int = 30) -> Any:

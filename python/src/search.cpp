@@ -144,6 +144,7 @@ void add_search(py::module_& module) {
            [](const SearchResult& result) {
              return py::make_tuple(result.overall.value, result.overall.low, result.overall.high);
            })
+      .def("stability_by_chance", [](const SearchResult& result) { return result.chance.values; })
       .def("html", [](const SearchResult& result) { return search_html(result); })
       .def_readonly("warnings", &SearchResult::warnings)
       .def_readonly("notes", &SearchResult::notes);

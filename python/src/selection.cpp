@@ -24,6 +24,7 @@ py::dict select_by(const Surroundings& surroundings, const AnyDataset& dataset, 
   answer["scores"] = array_of(scores);
   answer["relevance"] = array_of(relevance);
   answer["redundancy"] = array_of(redundancy);
+  answer["bins"] = result.binning.bins > 0 ? py::object(py::int_(result.binning.bins)) : py::none();
   answer["notes"] = result.notes;
   return answer;
 }

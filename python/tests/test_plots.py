@@ -28,6 +28,12 @@ def test_a_search_over_two(two_classes):
         sheaf.SheafSearchCV(sheaf.SVC(), {"C": [1]}).fit(*two_classes).plot()
 
 
+def test_stability_by_chance(two_classes):
+    selector = sheaf.StabilitySelector(4, n_alphas=8, n_permutations=2).fit(*two_classes)
+    assert selector.stability_by_chance_.shape == (2,)
+    assert sheaf.StabilitySelector(4, n_alphas=8).fit(*two_classes).stability_by_chance_.shape == (0,)
+
+
 def test_stability(two_classes):
     selector = sheaf.StabilitySelector(4, n_alphas=8).fit(*two_classes)
     bars = selector.plot().patches

@@ -229,6 +229,14 @@ PIPELINES = [
         Pipeline([("select", sheaf.InformationSelector()), ("scale", StandardScaler()), ("clf", sheaf.SVC())]),
         {"select__criterion": ["jmi", "mim"], "select__n_features_to_select": [5], "clf__C": [1, 10]},
     ),
+    (
+        make_pipeline(sheaf.InformationSelector(bins=6, binning="equal-frequency"), sheaf.LogisticRegression()),
+        {"informationselector__n_features_to_select": [3, 5], "logisticregression__C": [1, 10]},
+    ),
+    (
+        make_pipeline(sheaf.InformationSelector(n_features_to_select=4), sheaf.LogisticRegression()),
+        {"informationselector__bins": [None, 64], "logisticregression__C": [1, 10]},
+    ),
 ]
 
 

@@ -11,8 +11,8 @@
 #' Without `grid` the grid is found from the data, and may go on beyond its ends. Steps in `prepare` are, in this order:
 #' `impute` (`"mean"`, `"median"`, `"most-frequent"`, `"constant"` with `fill`), `transform` (`"log1p"`, `"sqrt"`,
 #' `"share"`, `"clr"`, `"norm"`, `"rank"`), `min_prevalence`, `min_variance`, `scale` (`"standard"`, `"maxabs"`, `"01"`,
-#' `"-11"`, `"robust"`), `select` (a criterion and numbers of features, as `"jmi:10,20"`). Factors of a data frame
-#' become columns of 0 and 1 inside the folds.
+#' `"-11"`, `"robust"`), `select` (a criterion and numbers of features, as `"jmi:10,20"`; with `bins` and
+#' `binning` as in [sheaf_select()]). Factors of a data frame become columns of 0 and 1 inside the folds.
 #'
 #' @param x a formula, or a matrix, sparse matrix or data frame.
 #' @param y a factor, numbers, or a `survival::Surv()`.
@@ -162,7 +162,7 @@ outer_results <- function(found) {
   features <- as.data.frame(found$stability[c("feature", "index", "frequency", "median_rank")])
   features$mean_weight <- found$stability$mean_weight
   features$sign_agreement <- found$stability$sign_agreement
-  list(outer = table, stability = found$overall, features = features)
+  list(outer = table, stability = found$overall, stability_by_chance = found$chance, features = features)
 }
 
 held_out_frame <- function(found, y) {

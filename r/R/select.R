@@ -7,21 +7,24 @@
 #' @param y a factor; numbers are binned where `target_bins` says into how many bins, else they are taken for classes.
 #' @param k how many features.
 #' @param criterion a name of [sheaf_criteria()]: `"jmi"`, `"mrmr"`, `"cmim"` and so on.
-#' @param bins,binning how numbers become states: how many bins, and `"equal-width"`, `"equal-frequency"` or `"mdlp"`.
+#' @param bins,binning how numbers become states: how many bins (`NULL`: 1 + log4(rows / classes), rounded down, at
+#'   least 3), and `"equal-width"`, `"equal-frequency"` or `"mdlp"`. Without `bins`, features of the same score are told
+#'   apart by how well their values separate the classes, else as FEAST does.
 #' @param target_bins bins of a numeric `y`.
 #' @param beta,gamma,threshold,neighbours of some criteria.
 #' @param criteria,resamples several criteria, or so many bootstrap resamples, whose choices are combined.
+#' @param permutations how often to repeat an ensemble with permuted labels, for the stability that chance gives.
 #' @param seed of the resamples; `NULL`: drawn from R's generator.
 #' @param control see [sheaf_control()].
 #' @return A list of class `sheaf_selection`: `selection`, positions of the columns named by feature, best first, and
-#'   `score`, as praznik has them; also `relevance` and `redundancy` in bits and, of ensembles, `frequency` and
-#'   `stability`.
+#'   `score`, as praznik has them; also `relevance` and `redundancy` in bits, `bins` (how many were used) and, of
+#'   ensembles, `frequency`, `stability` and `stability_by_chance`, one number for each permutation.
 #' @examples
 #' sheaf_select(iris[, 1:4], iris$Species, k = 2, bins = 10)
 #' @export
 sheaf_select <- function(x, y, k = 10, criterion = "jmi", bins = NULL, binning = NULL, target_bins = NULL, beta = NULL,
                          gamma = NULL, threshold = NULL, neighbours = NULL, criteria = NULL, resamples = NULL,
-                         seed = NULL, control = list()) {
+                         permutations = NULL, seed = NULL, control = list()) {
   x <- as_features(x, nominal = TRUE)
   y <- as_target(y, nrow(x))
   if (is.double(y) && is.null(target_bins)) y <- factor(y)
@@ -31,16 +34,18 @@ sheaf_select <- function(x, y, k = 10, criterion = "jmi", bins = NULL, binning =
                     setting("gamma", gamma), setting("threshold", threshold), setting("neighbours", neighbours))
   states <- rbind(setting("bins", bins), setting("binning", binning),
                   setting("target-bins", target_bins, "target_bins"))
-  ensemble <- rbind(setting("criteria", criteria), setting("resamples", resamples))
+  ensemble <- rbind(setting("criteria", criteria), setting("resamples", resamples),
+                    setting("stability-permutations", permutations, "permutations"))
   surroundings <- as_control(control, if (!is.null(resamples)) draw_seed(seed))
   found <- core(core_select(surroundings, x, about_features(x, core_target(y)), settings, states, ensemble))
   names <- feature_names(x)[found$selected]
   named <- function(values) if (length(values) > 0) stats::setNames(values, names)
   result <- list(selection = named(found$selected), score = named(found$scores), relevance = named(found$relevance),
-                 redundancy = named(found$redundancy), criterion = criterion, notes = found$notes)
+                 redundancy = named(found$redundancy), criterion = criterion, bins = found$bins, notes = found$notes)
   if (length(found$frequency) > 0) {
     result$frequency <- named(found$frequency)
     result$stability <- found$stability
+    result$stability_by_chance <- found$chance
   }
   for (note in found$notes) message(as_arguments(note))
   structure(result, class = "sheaf_selection")

@@ -12,19 +12,22 @@
 #' @param test_fraction the share of the rows that each resample holds out.
 #' @param folds folds of the cross-validation within a resample.
 #' @param min_frequency the least share of resamples that must choose a selected feature.
+#' @param permutations how often to repeat the study with permuted labels, for the stability that chance gives; each
+#'   takes as long as the study.
 #' @param grid,prepare,groups,score,choose,weights,seed,control,... as in [sheaf_search()]; `standardise = TRUE` is the
 #'   default of elastic nets here.
 #' @return An object of class `sheaf_study`: `features` (a data frame of those that some resample chose: `feature`,
 #'   `index`, `frequency`, `median_rank`, `mean_weight` and `sign_agreement`, matrices with a column for each decision
-#'   value), `selected` (positions named by feature), `stability` (the estimate and its 95 % interval), `outer` (scores
-#'   on the held-out rows).
+#'   value), `selected` (positions named by feature), `stability` (the estimate and its 95 % interval: 1 if all
+#'   resamples choose the same features, 0 if each drew as many at random), `stability_by_chance` (one number for each
+#'   permutation: resamples share rows, so that it may be above 0), `outer` (scores on the held-out rows).
 #' @examples
 #' study <- sheaf_study(as.matrix(mtcars[, -1]), mtcars$mpg, resamples = 10, folds = 3, seed = 1)
 #' study
 #' @export
 sheaf_study <- function(x, y, model = NULL, resamples = 20, test_fraction = 0.2, folds = 5, min_frequency = 0.5,
-                        grid = list(), prepare = list(), groups = NULL, score = NULL, choose = NULL, weights = NULL,
-                        seed = NULL, control = list(), ...) {
+                        permutations = 0, grid = list(), prepare = list(), groups = NULL, score = NULL, choose = NULL,
+                        weights = NULL, seed = NULL, control = list(), ...) {
   call <- match.call()
   options <- list(...)
   classes <- is.factor(y) || is.character(y) || is.logical(y)
@@ -34,7 +37,8 @@ sheaf_study <- function(x, y, model = NULL, resamples = 20, test_fraction = 0.2,
   one_number(resamples, "resamples", 2)
   settings <- rbind(setting("folds", folds), setting("outer", resamples, "resamples"),
                     setting("outer-fraction", test_fraction, "test_fraction"), setting("score", score),
-                    setting("choose", choose), setting("min-frequency", min_frequency, "min_frequency"))
+                    setting("choose", choose), setting("min-frequency", min_frequency, "min_frequency"),
+                    setting("stability-permutations", permutations, "permutations"))
   found <- run_search(x, y, model, grid, prepare, settings, NULL, groups, weights, seed, control, TRUE, options)
   found$call <- call
   found$resamples <- resamples
@@ -49,7 +53,12 @@ print.sheaf_study <- function(x, ...) {
   cat(x$title, "\n\n", x$resamples, " resamples; ", x$score_title, " on held-out rows ",
       format(mean(x$outer[[x$score]]), digits = 4), "\n", sep = "")
   cat("Stability ", format(x$stability[["estimate"]], digits = 3), " (95 % interval ",
-      format(x$stability[["low"]], digits = 3), " to ", format(x$stability[["high"]], digits = 3), ")\n", sep = "")
+      format(x$stability[["low"]], digits = 3), " to ", format(x$stability[["high"]], digits = 3), ")", sep = "")
+  if (length(x$stability_by_chance) > 0) {
+    cat("; by chance ", format(mean(x$stability_by_chance), digits = 3), " (mean of ", length(x$stability_by_chance),
+        " permutations of the labels)", sep = "")
+  }
+  cat("\n")
   cat(length(x$selected), " features chosen by at least ", format(100 * x$min_frequency), " % of the resamples:\n",
       sep = "")
   table <- x$features[x$features$frequency >= x$min_frequency, c("feature", "frequency", "median_rank")]

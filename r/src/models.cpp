@@ -34,15 +34,17 @@ List glm_list(const LinearModel& model) {
     covariance = matrix_of(statistics.covariance, count, count);
   }
   const auto& survival = statistics.survival;
-  return List::create(_["family"] = std::string(to_string(glm.family)), _["link"] = std::string(to_string(glm.link)),
-                      _["parameter"] = glm.parameter, _["solver"] = std::string(to_string(glm.solver)),
-                      _["iterations"] = glm.fit.iterations, _["converged"] = glm.fit.converged,
-                      _["objective"] = glm.fit.objective, _["rows"] = statistics.rows,
-                      _["log_likelihood"] = statistics.log_likelihood, _["deviance"] = statistics.deviance,
-                      _["null_deviance"] = statistics.null_deviance, _["dispersion"] = statistics.dispersion,
-                      _["parameters"] = statistics.parameters, _["errors"] = errors, _["covariance"] = covariance,
-                      _["separated"] = glm.separated, _["events"] = survival.events, _["wald"] = survival.wald,
-                      _["score"] = survival.score, _["concordance"] = survival.concordance);
+  List answer = List::create(
+      _["family"] = std::string(to_string(glm.family)), _["link"] = std::string(to_string(glm.link)),
+      _["parameter"] = glm.parameter, _["solver"] = std::string(to_string(glm.solver)),
+      _["iterations"] = glm.fit.iterations, _["converged"] = glm.fit.converged, _["objective"] = glm.fit.objective,
+      _["rows"] = statistics.rows, _["log_likelihood"] = statistics.log_likelihood, _["deviance"] = statistics.deviance,
+      _["null_deviance"] = statistics.null_deviance, _["dispersion"] = statistics.dispersion,
+      _["parameters"] = statistics.parameters, _["errors"] = errors, _["covariance"] = covariance,
+      _["separated"] = glm.separated, _["events"] = survival.events, _["wald"] = survival.wald,
+      _["score"] = survival.score, _["concordance"] = survival.concordance);
+  if (withholds_errors(model)) answer["withheld"] = no_errors_reason(model);
+  return answer;
 }
 
 Rcpp::RObject support_vectors(const SvmModel& svm) {

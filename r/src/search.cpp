@@ -148,6 +148,7 @@ List result_list(const Rcpp::XPtr<SearchResult>& pointer) {
     answer["stability"] = stability_list(result);
     answer["overall"] = Rcpp::NumericVector::create(_["estimate"] = result.overall.value, _["low"] = result.overall.low,
                                                     _["high"] = result.overall.high);
+    answer["chance"] = result.chance.values;
     const std::vector<std::int32_t> place{result.best_overall};
     answer["best_overall"] = points_of(result, place);
   }

@@ -28,9 +28,10 @@ Rcpp::List core_select(const Rcpp::List& control, SEXP x, const Rcpp::List& abou
     redundancy.push_back(row.feature.redundancy);
     if (row.votes) frequency.push_back(row.votes->frequency);
   }
-  return Rcpp::List::create(_["selected"] = selected, _["scores"] = scores, _["relevance"] = relevance,
-                            _["redundancy"] = redundancy, _["frequency"] = frequency, _["stability"] = result.stability,
-                            _["notes"] = result.notes);
+  return Rcpp::List::create(
+      _["selected"] = selected, _["scores"] = scores, _["relevance"] = relevance, _["redundancy"] = redundancy,
+      _["frequency"] = frequency, _["stability"] = result.stability, _["chance"] = result.chance.values,
+      _["bins"] = result.binning.bins > 0 ? result.binning.bins : NA_INTEGER, _["notes"] = result.notes);
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -99,6 +99,8 @@ class Family {
 
   /// A model without weights or rows.
   virtual std::unique_ptr<TrainedModel> empty_model() const = 0;
+  /// See Model::withhold_tests(). Nothing for families without tests.
+  virtual void withhold_tests(TrainedModel& /*model*/) const {}
   /// The lines of a model file behind the pipeline.
   virtual std::unique_ptr<TrainedModel> read(ModelReader& reader) const = 0;
   /// The format of the program that the family stands in for.

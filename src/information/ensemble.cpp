@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "core/fail.hpp"
 #include "core/random.hpp"
@@ -152,18 +153,34 @@ void combine(const SelectionOptions& options, Combination combination, const Ent
 }  // namespace
 
 std::vector<Selection> select_resamples(const Context& context, const BinnedTable& table, const BinnedTarget& target,
-                                        const SelectionOptions& options,
+                                        std::span<const SelectionOptions> options,
                                         std::vector<std::vector<std::uint32_t>> resamples) {
-  check_request(table, target, options);
+  for (const auto& one : options) check_request(table, target, one);
   const Common common(context, table, target, std::move(resamples));
   Selector selector(context, common);
   std::vector<Selection> selections;
   for (std::int64_t b = 0; b < std::ssize(common.resamples); ++b)
-    selections.push_back(selector.select({b, &options, -1}));
+    selections.push_back(selector.select({b, &options[static_cast<std::size_t>(b)], -1}));
   return selections;
 }
 
 }  // namespace information
+
+double StabilityByChance::mean() const {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double StabilityByChance::largest() const { return *std::max_element(values.begin(), values.end()); }
+
+std::string stability_scale(const StabilityByChance& chance) {
+  if (chance.empty())
+    return "1 if all choose the same features, 0 if each drew as many at random; as resamples share rows, labels "
+           "without any relation to the features may give more than 0 (--stability-permutations N measures how much)";
+  return fmt::format(
+      "1 if all choose the same features; chance gives {:.3f} (mean of {} permutations of the labels; "
+      "largest {:.3f})",
+      chance.mean(), chance.values.size(), chance.largest());
+}
 
 double selection_stability(std::span<const std::vector<std::int64_t>> sets, std::int64_t features) {
   if (sets.size() < 2 || features == 0) return 1;

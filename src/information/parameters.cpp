@@ -56,6 +56,9 @@ const std::vector<Parameter<EnsembleOptions>>& parameters() {
       criteria_row(),
       number_row("resamples", &EnsembleOptions::resamples, {2, 100000},
                  "an ensemble: select on this many bootstrap resamples and combine the choices", "none"),
+      number_row("stability-permutations", &EnsembleOptions::permutations, {0, 100000},
+                 "repeat it so often with permuted labels, for the stability that chance gives; each takes as long as "
+                 "the whole"),
       choice_row<EnsembleOptions, Combination>(
           "combine", &EnsembleOptions::combination,
           {{"mean-rank", Combination::mean_rank}, {"borda", Combination::borda}, {"frequency", Combination::frequency}},

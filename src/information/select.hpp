@@ -29,9 +29,9 @@ Selection select_with(const Context& context, const Problem& problem, const Entr
                       const SelectionOptions& options);
 
 /// One selection for each resample, over one resident table: a weight for every row, never a copy. What several of them
-/// count is counted once.
+/// count is counted once. `options`: of each resample; they may differ in their scores of ties.
 std::vector<Selection> select_resamples(const Context& context, const BinnedTable& table, const BinnedTarget& target,
-                                        const SelectionOptions& options,
+                                        std::span<const SelectionOptions> options,
                                         std::vector<std::vector<std::uint32_t>> resamples);
 
 /// I(partner;candidate) of each pair; partner p is feature partners[p].

@@ -1,10 +1,13 @@
 // The whole of a selection on a dataset: values become states, the criterion or an ensemble selects, and what was found
 // is named.
 #include <algorithm>
+#include <set>
 #include <type_traits>
 
 #include "core/fail.hpp"
 #include "data/name_source.hpp"
+#include "data/permute_labels.hpp"
+#include "information/class_separation.hpp"
 #include "information/relief/relief.hpp"
 #include "information/selection_result.hpp"
 
@@ -15,17 +18,58 @@ namespace {
 /// States and classes of the dataset, and how they came about.
 struct Prepared {
   BinnedTarget target;
+  BinningOptions binning;  // with a number of bins
+  bool automatic = false;  // that number
   Binned binned;
 };
 
 template <class T>
 Prepared prepare(const Context& context, const Dataset<T>& dataset, const SelectRequest& request) {
-  Prepared prepared{bin_target(dataset.target, request.binning), {}};
-  if (request.cuts)
+  Prepared prepared{bin_target(dataset.target, request.binning), request.binning, false, {}};
+  if (request.cuts) {
     prepared.binned = {*request.cuts, apply_binning(context, *request.cuts, dataset), {}};
-  else
-    prepared.binned = learn_and_apply_binning(context, dataset, request.binning, &prepared.target);
+    return prepared;
+  }
+  prepared.automatic = has_automatic_bins(request.binning);
+  prepared.binning = with_bins(request.binning, dataset.rows(), &prepared.target);
+  prepared.binned = learn_and_apply_binning(context, dataset, request.binning, &prepared.target);
   return prepared;
+}
+
+/// Whether nearly all of these values, which are many different ones, are in one bin.
+bool is_crowded(std::span<const double> values, const BinRule& rule) {
+  constexpr double nearly_all = 0.85;
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(rule.states) + 1, 0);  // one more for missing values
+  std::set<double> different;
+  for (const double value : values) {
+    ++counts[static_cast<std::size_t>(rule(value))];
+    different.insert(value);
+  }
+  return static_cast<double>(*std::max_element(counts.begin(), counts.end())) >
+             nearly_all * static_cast<double>(values.size()) &&
+         std::ssize(different) > 2 * std::int64_t{rule.states};
+}
+
+/// Whether at least half of the features of a dense dataset are skewed, so that bins of equal width tell little: by
+/// some features and rows, evenly spread.
+template <class T>
+bool is_skewed(const Dataset<T>& dataset, const Binning& binning) {
+  constexpr std::int64_t most = 200;
+  if (is_sparse(dataset.x)) return false;
+  const auto& x = std::get<DenseMatrix<T>>(dataset.x);
+  const auto features = std::min(most, x.columns);
+  const auto rows = std::min(most, x.rows);
+  std::int64_t crowded = 0;
+  std::vector<double> values(static_cast<std::size_t>(rows));
+  for (std::int64_t k = 0; k < features; ++k) {
+    const auto j = k * x.columns / features;
+    const auto& rule = binning.rules[static_cast<std::size_t>(j)];
+    if (rule.kind != BinRule::Kind::width || rule.states < 2) continue;
+    for (std::int64_t i = 0; i < rows; ++i)
+      values[static_cast<std::size_t>(i)] = static_cast<double>(x.values[i * x.rows / rows * x.columns + j]);
+    crowded += is_crowded(values, rule) ? 1 : 0;
+  }
+  return crowded > 0 && 2 * crowded >= features;
 }
 
 template <class T>
@@ -42,10 +86,16 @@ SelectionResult begin_result(const Context& context, const Dataset<T>& dataset, 
   const auto left = dataset.features() - std::ssize(request.options.preselected);
   if (request.allow_fewer && left > 0) result.options.count = std::min(request.options.count, left);
   result.ensemble = request.ensemble;
-  result.binning = request.binning;
+  result.binning = prepared.binning;
+  result.binning.method = prepared.binned.binning.method;
+  result.automatic_bins = prepared.automatic;
   result.cuts = prepared.binned.binning;
   result.seed = context.seed();
   result.notes = prepared.binned.notes;
+  if (prepared.automatic && is_skewed(dataset, prepared.binned.binning))
+    result.notes.emplace_back(
+        "values are skewed: in half of the features or more, nearly all rows share one of the bins of equal width; "
+        "--binning equal-frequency divides them evenly");
   for (const auto j : request.options.preselected)
     if (j >= 0 && j < dataset.features()) result.preselected.push_back(dataset.feature_name(j));
   return result;
@@ -78,18 +128,26 @@ SelectionResult select_unnamed(const Context& given, const Dataset<T>& dataset, 
   const auto& table = prepared.binned.table;
   const SelectionInput input{table, prepared.target, dataset.feature_names};
   auto result = begin_result(context, dataset, request, prepared);
-  const auto on_numbers = [&](const SelectionOptions& options) {
-    return select_on_numbers(context, dataset, prepared, options);
+  auto options = result.options;
+  if (prepared.automatic) options.tie_scores = class_separation(context, dataset, prepared.target.classes);
+  const auto on_numbers = [&](const SelectionOptions& of_member) {
+    return select_on_numbers(context, dataset, prepared, of_member);
   };
   if (is_combined(request.ensemble))
     add_ensemble(context, input,
-                 select_ensemble(context, table, prepared.target, result.options, request.ensemble, on_numbers),
-                 result);
-  else if (find_criterion(result.options.criterion).numeric)
-    add_selection(input, on_numbers(result.options), result);
+                 select_ensemble(context, table, prepared.target, options, request.ensemble, on_numbers), result);
+  else if (find_criterion(options.criterion).numeric)
+    add_selection(input, on_numbers(options), result);
   else
-    add_selection(input, select_features(context, table, prepared.target, result.options), result);
+    add_selection(input, select_features(context, table, prepared.target, options), result);
   if (request.plots) add_plots(context, input, result);
+  auto alone = request;
+  alone.ensemble.permutations = 0;
+  alone.plots = false;
+  for (std::int64_t k = 0; k < request.ensemble.permutations && result.combined; ++k) {
+    const auto permuted = with_permuted_labels(dataset, context.seed(), static_cast<std::uint64_t>(k));
+    result.chance.values.push_back(select_unnamed(context, permuted, alone).stability);
+  }
   return result;
 }
 
@@ -99,7 +157,8 @@ SelectionResult select_unnamed(const Context& given, const Dataset<T>& dataset, 
 template <class T>
 WorkEstimate selection_work(const Dataset<T>& dataset, const SelectRequest& request) {
   const auto criteria = std::max<std::int64_t>(1, std::ssize(request.ensemble.criteria));
-  const auto members = static_cast<double>(criteria * std::max<std::int64_t>(1, request.ensemble.resamples));
+  const auto members = static_cast<double>(criteria * std::max<std::int64_t>(1, request.ensemble.resamples) *
+                                           (1 + request.ensemble.permutations));
   const auto entries = static_cast<double>(stored(dataset.x));
   // Each selected feature is compared with all others once, and states take a byte.
   return {2 * entries * static_cast<double>(request.options.count) * members, entries};

@@ -12,6 +12,7 @@
 #include "data/describe/split_summary.hpp"
 #include "data/name_source.hpp"
 #include "data/prepare/binning.hpp"
+#include "information/class_separation.hpp"
 #include "information/select.hpp"
 
 namespace sheaf::information {
@@ -21,12 +22,12 @@ namespace {
 struct SplitBins {
   std::vector<std::int64_t> features;  // that it may select
   std::vector<double> low, high;       // of each of them
+  std::int32_t bins = 0;
   bool operator==(const SplitBins&) const = default;
 
   std::vector<BinRule> rules() const {
     std::vector<BinRule> result;
-    for (std::size_t k = 0; k < features.size(); ++k)
-      result.push_back(bins::width_rule(low[k], high[k], BinningOptions{}.bins));
+    for (std::size_t k = 0; k < features.size(); ++k) result.push_back(bins::width_rule(low[k], high[k], bins));
     return result;
   }
 };
@@ -60,38 +61,64 @@ template <class T>
 class SplitSelector {
  public:
   SplitSelector(const Context& context, const Dataset<T>& dataset, std::span<const float> draws, std::size_t splits,
-                const SelectionOptions& options)
+                const SelectionOptions& options, const BinningOptions& binning)
       : context_(context),
         dataset_(dataset),
         draws_(draws),
         splits_(splits),
         options_(options),
+        binning_(binning),
         target_(name_source(dataset.source, [&] { return bin_target(dataset.target, {}); })) {}
+
+  /// By its training rows.
+  std::int32_t bins_of(std::size_t split) const {
+    if (!has_automatic_bins(binning_)) return binning_.bins;
+    const auto target = target_of(training_rows(split));
+    return with_bins(binning_, std::ssize(target.classes), &target).bins;
+  }
 
   /// Splits of the same bins.
   std::vector<Selection> select(const SplitBins& bins, std::span<const std::size_t> members) const {
-    auto options = options_;
-    options.count = std::min(options.count, std::ssize(bins.features));
+    std::vector<SelectionOptions> options;
+    for (const auto split : members) options.push_back(options_of(bins, split));
     const auto rules = bins.rules();
     if (members.size() == 1) {
       const auto rows = training_rows(members.front());
-      BinnedTarget target{{}, target_.names};
-      for (const auto row : rows) target.classes.push_back(target_.classes[static_cast<std::size_t>(row)]);
       const auto table = bins::apply_to_part(context_, rules, dataset_, bins.features, rows);
-      return {select_features(context_, table, target, options)};
+      return {select_features(context_, table, target_of(rows), options.front())};
     }
     std::vector<std::int32_t> rows(static_cast<std::size_t>(dataset_.rows()));
     std::iota(rows.begin(), rows.end(), 0);
     std::vector<std::vector<std::uint32_t>> resamples;
-    for (const auto split : members) {
-      auto& weights = resamples.emplace_back();
-      for (std::size_t i = 0; i < rows.size(); ++i) weights.push_back(drawn(i, split));
-    }
+    for (const auto split : members) resamples.push_back(drawn_of(split));
     const auto table = bins::apply_to_part(context_, rules, dataset_, bins.features, rows);
     return select_resamples(context_, table, target_, options, std::move(resamples));
   }
 
  private:
+  SelectionOptions options_of(const SplitBins& bins, std::size_t split) const {
+    auto options = options_;
+    options.count = std::min(options.count, std::ssize(bins.features));
+    if (!has_automatic_bins(binning_)) return options;
+    const auto separation = class_separation(context_, dataset_, target_.classes, drawn_of(split));
+    options.tie_scores = [separation, &bins](std::span<const std::int64_t> places) {
+      std::vector<std::int64_t> features;
+      for (const auto place : places) features.push_back(bins.features[static_cast<std::size_t>(place)]);
+      return separation(features);
+    };
+    return options;
+  }
+
+  BinnedTarget target_of(std::span<const std::int32_t> rows) const {
+    BinnedTarget target{{}, target_.names};
+    for (const auto row : rows) target.classes.push_back(target_.classes[static_cast<std::size_t>(row)]);
+    return target;
+  }
+  std::vector<std::uint32_t> drawn_of(std::size_t split) const {
+    std::vector<std::uint32_t> weights;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(dataset_.rows()); ++i) weights.push_back(drawn(i, split));
+    return weights;
+  }
   std::uint32_t drawn(std::size_t row, std::size_t split) const {
     return static_cast<std::uint32_t>(draws_[row * splits_ + split]);
   }
@@ -107,6 +134,7 @@ class SplitSelector {
   std::span<const float> draws_;
   std::size_t splits_;
   const SelectionOptions& options_;
+  const BinningOptions& binning_;
   BinnedTarget target_;
 };
 
@@ -115,14 +143,17 @@ class SplitSelector {
 template <class T>
 std::vector<std::vector<std::int64_t>> select_splits(const Context& given, const Dataset<T>& dataset,
                                                      std::span<const float> draws, std::int32_t splits,
-                                                     const SelectionOptions& options, const MaySelect& may_select) {
+                                                     const SelectionOptions& options, const BinningOptions& binning,
+                                                     const MaySelect& may_select) {
+  require(binning.method == BinMethod::equal_width && binning.target_bins == 0, "bins that need a copy of the rows");
   SelectRequest work;
   work.options = options;
   work.ensemble.resamples = splits;
   const auto context = given.for_work(selection_work(dataset, work));
   const auto count = static_cast<std::size_t>(splits);
-  const auto bins = learn_bins(context, dataset, draws, count, may_select);
-  const SplitSelector<T> selector(context, dataset, draws, count, options);
+  auto bins = learn_bins(context, dataset, draws, count, may_select);
+  const SplitSelector<T> selector(context, dataset, draws, count, options, binning);
+  for (std::size_t s = 0; s < count; ++s) bins[s].bins = selector.bins_of(s);
   std::vector<std::vector<std::int64_t>> result(count);
   std::vector<bool> done(count, false);
   for (std::size_t first = 0; first < count; ++first) {
@@ -142,9 +173,11 @@ std::vector<std::vector<std::int64_t>> select_splits(const Context& given, const
 
 template std::vector<std::vector<std::int64_t>> select_splits(const Context&, const Dataset<float>&,
                                                               std::span<const float>, std::int32_t,
-                                                              const SelectionOptions&, const MaySelect&);
+                                                              const SelectionOptions&, const BinningOptions&,
+                                                              const MaySelect&);
 template std::vector<std::vector<std::int64_t>> select_splits(const Context&, const Dataset<double>&,
                                                               std::span<const float>, std::int32_t,
-                                                              const SelectionOptions&, const MaySelect&);
+                                                              const SelectionOptions&, const BinningOptions&,
+                                                              const MaySelect&);
 
 }  // namespace sheaf::information

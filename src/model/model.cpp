@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include <sheaf/io.hpp>
+#include <sheaf/splits.hpp>
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
@@ -235,11 +236,77 @@ std::string Model::prediction_text(const Predictions& predictions, std::size_t r
   return trained_->prediction_text(predictions, row);
 }
 
+namespace {
+
+/// The rows that a selection looks at, and the others.
+struct Halves {
+  std::vector<std::int32_t> select, train;
+};
+
+template <class T>
+Halves draw_halves(const Dataset<T>& dataset, double share, std::uint64_t seed) {
+  const auto rows = dataset.rows();
+  auto classes = std::vector<std::int32_t>(static_cast<std::size_t>(rows), 0);
+  if (!dataset.target.classes.empty() && dataset.target.looks_like_classes()) classes = dataset.target.classes;
+  SplitOptions how;
+  how.kind = dataset.groups.empty() ? SplitKind::stratified_shuffle : SplitKind::group_shuffle;
+  how.count = 1;
+  how.test_fraction = 1 - share;
+  how.seed = seed;
+  Halves halves;
+  halves.train = make_splits(rows, classes, dataset.groups, how).test_rows(0);
+  std::vector<bool> trained(static_cast<std::size_t>(rows), false);
+  for (const auto row : halves.train) trained[static_cast<std::size_t>(row)] = true;
+  for (std::int32_t row = 0; row < rows; ++row)
+    if (!trained[static_cast<std::size_t>(row)]) halves.select.push_back(row);
+  return halves;
+}
+
+/// Numbers of some rows; those of one row, which may be several, stand side by side.
+template <class Number>
+std::vector<Number> numbers_of(std::span<const Number> numbers, std::span<const std::int32_t> rows, std::int64_t all) {
+  const auto width = numbers.size() / static_cast<std::size_t>(all);
+  std::vector<Number> result;
+  for (const auto row : rows) {
+    const auto own = numbers.subspan(static_cast<std::size_t>(row) * width, width);
+    result.insert(result.end(), own.begin(), own.end());
+  }
+  return result;
+}
+
+/// Steps are learnt on some of the rows, and the model is trained on the others.
+template <class T>
+Model fit_halves(const Context& context, const Dataset<T>& dataset, ModelOptions options,
+                 std::span<const float> row_weights, PipelineOptions pipeline) {
+  const auto halves = draw_halves(dataset, pipeline.select_share, context.seed());
+  pipeline.select_share = 1;
+  const auto steps = learn_pipeline(context, take_rows(dataset, halves.select, context.threads()), pipeline);
+  for (const auto& row : parameters_of(options)) {
+    if (!row.vector || !row.vector->per_row) continue;
+    const auto numbers = row.vector->get(options);
+    if (!numbers.empty()) row.vector->set(options, numbers_of(std::span(numbers), halves.train, dataset.rows()));
+  }
+  const auto weights =
+      row_weights.empty() ? std::vector<float>() : numbers_of(row_weights, halves.train, dataset.rows());
+  const auto train = take_rows(dataset, halves.train, context.threads());
+  auto model = fit(context, apply_pipeline(context, steps, train), options, weights);
+  auto learnt = steps;
+  describe_training(context, train, learnt);
+  model.set_pipeline(std::move(learnt));
+  return model;
+}
+
+}  // namespace
+
+void Model::withhold_tests() { find_family(family())->withhold_tests(*trained_); }
+
 template <class T>
 Model fit(const Context& context, const Dataset<T>& dataset, const ModelOptions& options,
           std::span<const float> row_weights, const PipelineOptions& given) {
   auto pipeline = given;
   decide_steps(dataset, options, pipeline);
+  if (!pipeline.select.empty() && pipeline.select_share < 1)
+    return fit_halves(context, dataset, options, row_weights, pipeline);
   Pipeline learnt;
   Dataset<T> prepared;
   const bool steps = needs_pipeline(dataset, pipeline);
@@ -257,6 +324,7 @@ Model fit(const Context& context, const Dataset<T>& dataset, const ModelOptions&
   Model model(family.train(chosen, rows, decided, row_weights));
   describe_training(context, dataset, learnt);
   model.set_pipeline(std::move(learnt));
+  if (!pipeline.select.empty()) model.withhold_tests();
   return model;
 }
 

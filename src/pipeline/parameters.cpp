@@ -91,6 +91,25 @@ Parameter<O> select_row() {
   return row;
 }
 
+/// A row of the options of binning.
+Parameter<O> binning_row(const Parameter<BinningOptions>& of) {
+  Parameter<O> row{of.name, of.value, "select: " + of.help, of.default_text, of.choices, {}};
+  row.set = [set = of.set](O& options, std::string_view text) { set(options.binning, text); };
+  row.get = [get = of.get](const O& options) { return get(options.binning); };
+  row.type = of.type;
+  row.low = of.low;
+  row.high = of.high;
+  return row;
+}
+
+Parameter<O> select_share_row() {
+  auto row =
+      positive_row("select-share", &O::select_share,
+                   "fit: select on this share of the rows and train on the others, so that p-values hold", {}, 1);
+  row.use = ParameterUse::fit;
+  return row;
+}
+
 /// All stages once.
 Parameter<O> order_row() {
   auto row = names_row<PipelineStage>("pipeline", &O::order, stages(),
@@ -157,11 +176,8 @@ Parameter<O> scale_row() {
                     [](O& options) { options.scale.reset(); });
 }
 
-}  // namespace
-
-template <>
-const std::vector<Parameter<PipelineOptions>>& parameters() {
-  static const std::vector<Parameter<O>> rows{
+std::vector<Parameter<O>> all_rows() {
+  std::vector<Parameter<O>> rows{
       impute_row(),
       number_row("fill", &O::fill, {}, "the value of --impute constant"),
       yes_no_row("indicate-missing", &O::indicate_missing,
@@ -176,8 +192,18 @@ const std::vector<Parameter<PipelineOptions>>& parameters() {
                  "leave out features of a smaller variance"),
       scale_row(),
       select_row(),
-      order_row(),
   };
+  for (const auto& row : parameters<BinningOptions>()) rows.push_back(binning_row(row));
+  rows.push_back(select_share_row());
+  rows.push_back(order_row());
+  return rows;
+}
+
+}  // namespace
+
+template <>
+const std::vector<Parameter<PipelineOptions>>& parameters() {
+  static const auto rows = all_rows();
   return rows;
 }
 

@@ -1,7 +1,10 @@
 #include "pipeline/split_selection.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "core/fail.hpp"
+#include "data/name_source.hpp"
 #include "information/select_splits.hpp"
 #include "pipeline/learn.hpp"
 #include "pipeline/select_by_model.hpp"
@@ -54,6 +57,7 @@ SelectRequest selection_of(const PipelineOptions& options) {
   SelectRequest request;
   request.options.criterion = options.select;
   request.options.count = *std::max_element(options.counts.begin(), options.counts.end());
+  request.binning = options.binning;
   return request;
 }
 
@@ -61,10 +65,11 @@ template <class T>
 std::vector<std::vector<std::int64_t>> rank_splits(const Context& context, const Dataset<T>& dataset,
                                                    std::span<const float> draws, std::int32_t splits,
                                                    const PipelineOptions& options) {
-  if (!selects_by_states(options))
-    return rank_copies(context, dataset, draws, static_cast<std::size_t>(splits), options);
+  const bool as_they_lie = selects_by_states(options) && options.binning.method == BinMethod::equal_width &&
+                           options.binning.target_bins == 0;
+  if (!as_they_lie) return rank_copies(context, dataset, draws, static_cast<std::size_t>(splits), options);
   auto result = information::select_splits(
-      context, dataset, draws, splits, selection_of(options).options,
+      context, dataset, draws, splits, selection_of(options).options, options.binning,
       [&](const FeatureSummary& feature, double rows) { return is_kept(feature, rows, options); });
   const bool filtered = options.min_prevalence > 0 || options.min_variance > 0;
   for (const auto& ranked : result)
@@ -80,3 +85,34 @@ template std::vector<std::vector<std::int64_t>> rank_splits(const Context&, cons
                                                             const PipelineOptions&);
 
 }  // namespace sheaf::pipeline
+
+namespace sheaf {
+
+template <class T>
+std::optional<BinningOptions> selection_binning(const Dataset<T>& dataset, const PipelineOptions& options) {
+  const bool states = !options.select.empty() && !pipeline::selects_by_model(options) && options.select != "relieff";
+  if (!states) return std::nullopt;
+  const auto target = name_source(dataset.source, [&] { return bin_target(dataset.target, options.binning); });
+  const auto rows = static_cast<double>(dataset.rows()) * options.select_share;
+  return with_bins(options.binning, static_cast<std::int64_t>(std::round(rows)), &target);
+}
+
+template <class T>
+std::vector<std::string> pipeline_notes(const Dataset<T>& dataset, const PipelineOptions& options) {
+  std::vector<std::string> notes;
+  const auto binning = selection_binning(dataset, options);
+  if (binning && has_automatic_bins(options.binning))
+    notes.push_back(
+        fmt::format("--select {}: {} (--bins N sets another)", options.select, describe_bins(*binning, true)));
+  if (!options.select.empty() && options.select_share < 1)
+    notes.push_back(fmt::format("features are selected on {:g} % of the rows, and the model is trained on the others",
+                                100 * options.select_share));
+  return notes;
+}
+
+template std::optional<BinningOptions> selection_binning(const Dataset<float>&, const PipelineOptions&);
+template std::optional<BinningOptions> selection_binning(const Dataset<double>&, const PipelineOptions&);
+template std::vector<std::string> pipeline_notes(const Dataset<float>&, const PipelineOptions&);
+template std::vector<std::string> pipeline_notes(const Dataset<double>&, const PipelineOptions&);
+
+}  // namespace sheaf

@@ -129,9 +129,7 @@ std::string covariance_csv(const LinearModel& model) {
   const auto& statistics = model.glm->statistics;
   if (statistics.covariance.empty())
     fail("the model has no covariance of weights: {}",
-         model.glm->alpha > 0        ? "it is penalised, and its weights are biased on purpose"
-         : statistics.errors.empty() ? "it has more than 1,500 weights"
-                                     : "model files do not keep it; train the model again");
+         statistics.errors.empty() ? no_errors_reason(model) : "model files do not keep it; train the model again");
   const auto rows = coefficient_table(model);
   std::string text = "weight";
   for (const auto& row : rows) text += ',' + csv_field(row.label);

@@ -63,6 +63,8 @@ std::string header_tiles(const SearchResult& r) {
   if (is_study(r) && r.outer.size() > 1 && !r.stability.empty())
     list.push_back({fmt::format("{:.3f}", r.overall.value),
                     fmt::format("stability ({:.3f} to {:.3f})", r.overall.low, r.overall.high)});
+  if (is_study(r) && !r.chance.empty())
+    list.push_back({fmt::format("{:.3f}", r.chance.mean()), "stability by chance (permuted labels)"});
   if (r.model && r.model->get_if<SvmModel>() != nullptr)
     list.push_back({grouped(r.model->get_if<SvmModel>()->support_vectors()), "support vectors, trained on all rows"});
   std::int64_t models = std::ssize(r.level.models);
@@ -365,10 +367,12 @@ std::string outer_card(const SearchResult& r) {
 }
 
 std::string frequency_card(const SearchResult& r) {
-  const auto about = fmt::format(
+  auto about = fmt::format(
       "The most frequent of {} features that some resample chose. Dashed: where features are "
       "selected.",
       grouped(std::ssize(r.stability)));
+  if (r.outer.size() > 1)
+    about += fmt::format(" The stability of the choice is {:.3f}: {}.", r.overall.value, stability_scale(r.chance));
   std::string marks;
   if (r.class_names.size() == 2)
     marks = legend({{"f0", "speaks for " + r.class_names[0]}, {"f1", "speaks for " + r.class_names[1]}});

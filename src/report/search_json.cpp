@@ -7,6 +7,8 @@
 #include <sheaf/svm.hpp>
 
 #include "data/parameter_json.hpp"
+#include "information/stability_json.hpp"
+#include "pipeline/selection_json.hpp"
 #include "report/csv_text.hpp"
 #include "report/held_out.hpp"
 
@@ -160,6 +162,7 @@ Json stability_json(const SearchResult& r) {
   return {{"value", number(r.overall.value)},
           {"interval", {number(r.overall.low), number(r.overall.high)}},
           {"standard_error", number(r.overall.standard_error)},
+          {"by_chance", information::chance_json(r.chance)},
           {"min_frequency", r.options.min_frequency},
           {"selected", std::move(selected)},
           {"features", features_json(r)},
@@ -318,6 +321,8 @@ std::string search_json(const SearchResult& r) {
               {"asked", asked_json(r)}};
   if (const auto text = verdict(r); !text.empty()) answer["verdict"] = text;
   if (!r.models.empty()) answer["models"] = models_json(r);
+  if (r.selection_binning)
+    answer["selection"] = pipeline::selection_step_json(r.options.pipeline, *r.selection_binning);
   if (r.model) {
     answer["chosen"] = chosen_json(r);
     answer["points"] = points_json(r);

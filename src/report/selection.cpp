@@ -22,6 +22,8 @@ std::string header_tiles(const SelectionResult& r) {
                          {std::to_string(r.class_names.size()), "classes"}};
   if (r.combined) {
     list.push_back({fmt::format("{:.3f}", r.stability), "stability"});
+    if (!r.chance.empty())
+      list.push_back({fmt::format("{:.3f}", r.chance.mean()), "stability by chance (permuted labels)"});
     list.push_back({std::to_string(r.members.size()), "selections combined"});
   }
   return tiles(list);
@@ -71,9 +73,7 @@ std::string table_card(const SelectionResult& r) {
 }
 
 std::string subtitle(const SelectionResult& r) {
-  const bool counted = r.cuts.method == BinMethod::equal_width || r.cuts.method == BinMethod::equal_frequency;
-  const auto binning = counted ? fmt::format("{}, {} bins", to_string(r.cuts.method), r.binning.bins)
-                               : std::string(to_string(r.cuts.method));
+  const auto binning = describe_bins(r.binning, r.automatic_bins);
   const auto& criterion = find_criterion(r.options.criterion);
   if (!r.combined) return fmt::format("{} ({}); {}", criterion.name, criterion.title, binning);
   return fmt::format("{} selections combined by {}; {}", r.members.size(), to_string(r.ensemble.combination), binning);

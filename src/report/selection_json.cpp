@@ -6,6 +6,7 @@
 
 #include <sheaf/report.hpp>
 
+#include "information/stability_json.hpp"
 #include "report/csv_text.hpp"
 
 namespace sheaf {
@@ -49,6 +50,7 @@ Json binning_json(const SelectionResult& r) {
   const bool counted = r.cuts.method == BinMethod::equal_width || r.cuts.method == BinMethod::equal_frequency;
   return {{"method", to_string(r.cuts.method)},
           {"bins", counted ? Json(r.binning.bins) : Json()},
+          {"automatic", r.automatic_bins},
           {"missing", r.cuts.missing == MissingState::own ? "bin" : "error"},
           {"target_bins", r.binning.target_bins > 0 ? Json(r.binning.target_bins) : Json()}};
 }
@@ -66,6 +68,7 @@ Json ensemble_json(const SelectionResult& r) {
   return {{"combine", to_string(r.ensemble.combination)},
           {"resamples", r.ensemble.resamples},
           {"stability", number(r.stability)},
+          {"stability_by_chance", information::chance_json(r.chance)},
           {"members", std::move(members)}};
 }
 

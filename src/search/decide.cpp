@@ -208,6 +208,10 @@ void decide(const Dataset<T>& dataset, SearchSpace& space, SearchOptions& option
   if (traits.open_grid) options.extend = true;
   if (options.calibrate && traits.regression) fail_usage("probabilities are calibrated for classes, not for numbers");
   if (options.threshold && traits.regression) fail_usage("a threshold is for two classes, not for numbers");
+  if (options.pipeline.select_share < 1)
+    fail_usage("select-share is for a single fit; a search scores models on rows that its selections have not seen");
+  if (options.stability_permutations > 0 && options.full)
+    fail_usage("stability-permutations is for studies; a search over all rows has no stability");
   if (options.learning_curve && !options.full) fail_usage("a learning curve is that of a search over all rows");
   engine::decide_splits(traits, !dataset.groups.empty(), needs_pipeline(dataset, options.pipeline), options);
   engine::decide_score(traits, dataset.target, options);

@@ -696,6 +696,8 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
       engine::add_stability(context, dataset, result);
     }
   }
+  if (!result.options.full) result.chance = engine::stability_by_chance(context, dataset, space, options);
+  result.selection_binning = selection_binning(dataset, result.options.pipeline);
   if (result.options.predictions || result.options.calibrate || result.options.threshold ||
       result.options.permutation_importance > 0)
     engine::use_held_out(context, dataset, trained->labels(), plan, result);
@@ -709,6 +711,7 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
   engine::note_one_out(result);
   engine::note_balance(trained->labels(), result);
   engine::warn_of_one_class(result);
+  for (auto& note : pipeline_notes(dataset, result.options.pipeline)) result.notes.push_back(std::move(note));
   for (auto& note : trained->notes(engine::outcome_of(result))) result.notes.push_back(std::move(note));
   result.counts = trained->kernel_counts();
   if (!dataset.groups.empty() && result.groups == 0)

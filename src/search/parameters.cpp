@@ -132,6 +132,9 @@ const std::vector<Parameter<SearchOptions>>& parameters() {
                  "seconds after which no new points are started; 0: no limit"),
       number_row("min-frequency", &O::min_frequency, {0, 1},
                  "select features that at least this share of the resamples chose"),
+      number_row("stability-permutations", &O::stability_permutations, {0, 100000},
+                 "a study: repeat it so often with permuted labels, for the stability that chance gives; each takes as "
+                 "long as the whole"),
       number_row("path-split", &O::path_split, {0, most}, "resample whose whole path the report shows; 0: none",
                  "1 with a report, else 0"),
       yes_no_row("predictions", &O::predictions,

@@ -4,6 +4,9 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "core/random.hpp"
 #include "devices.hpp"
 #include "golden.hpp"
 #include "program.hpp"
@@ -46,6 +49,80 @@ TEST_F(GlmCli, FitAnswersInJsonWithRowsNamedByClassAndFeature) {
   EXPECT_GT(answer["coefficients"][0]["standard_error"], 0);
   EXPECT_NEAR(answer["null_deviance"].get<double>(),
               2 * (5 * std::log(12.0 / 5) + 4 * std::log(3.0) + 3 * std::log(4.0)), 1e-9);
+}
+
+/// 80 rows of noise: the labels have nothing to do with any of 300 features.
+std::string noise_table() {
+  Random random(4);
+  std::string text = "label";
+  for (int j = 0; j < 300; ++j) text += fmt::format(",f{}", j);
+  text += '\n';
+  for (int i = 0; i < 80; ++i) {
+    text += i % 2 == 0 ? "no" : "yes";
+    for (int j = 0; j < 300; ++j) text += fmt::format(",{:.4f}", random.normal());
+    text += '\n';
+  }
+  return text;
+}
+
+TEST_F(GlmCli, WithholdsThePValuesOfFeaturesThatTheSameRowsSelected) {
+  write("t.csv", noise_table());
+  const std::string fit = "sheaf fit t.csv --model glm --output m ";
+  const auto selected = shell(fit + "--select jmi:4");
+  ASSERT_EQ(selected.code, 0) << selected.err;
+  EXPECT_TRUE(holds(selected.err, {"p-values are withheld", "labels of the same rows", "--select-share"}));
+  EXPECT_EQ(selected.out.find("std. error"), std::string::npos) << selected.out;
+  const auto json = Json::parse(shell(fit + "--select jmi:4 --json").out);
+  EXPECT_EQ(json["standard_errors"], nullptr);
+  EXPECT_TRUE(holds(json["standard_errors_withheld"], {"p-values are withheld"}));
+  EXPECT_TRUE(json["coefficients"].empty());
+  EXPECT_EQ(file("m").find("errors 5"), std::string::npos);
+  EXPECT_TRUE(complains(shell(fit + "--select jmi:4 --covariance v.csv"), 1, {"p-values are withheld"}));
+  ASSERT_EQ(shell("sheaf fit t.csv --model glm --output one --select jmi:1 --quiet").code, 0);
+  EXPECT_TRUE(complains(shell("sheaf compare one m"), 1, {"selected by the labels of the same rows"}));
+  // The same by way of a file.
+  ASSERT_EQ(shell("sheaf select t.csv --count 4 --apply four.csv --quiet").code, 0);
+  const auto applied = Json::parse(shell("sheaf fit four.csv --model glm --output n --json").out);
+  EXPECT_TRUE(applied.contains("standard_errors_withheld"));
+  // Nor in a search.
+  ASSERT_EQ(shell("sheaf search t.csv --model glm --alpha 0.1 --select jmi:4 --output s --quiet").code, 0);
+  // Features that no label selected are tested as ever.
+  write("few.csv", "u,v,kind\n1,2,a\n2,1,b\n3,3,a\n1,3,b\n2,2,b\n3,1,a\n2,3,a\n1,1,b\n3,2,b\n2,1,a\n1,2,b\n3,3,a\n");
+  const auto plain = Json::parse(shell("sheaf fit few.csv --model glm --scale standard --output m --json").out);
+  EXPECT_EQ(plain["standard_errors"], "expected");
+  EXPECT_FALSE(plain.contains("standard_errors_withheld"));
+}
+
+TEST_F(GlmCli, SelectingOnOtherRowsGivesPValues) {
+  write("t.csv", noise_table());
+  const std::string fit = "sheaf fit t.csv --model glm --output m --select jmi:4 --select-share 0.5 ";
+  const auto json = Json::parse(shell(fit + "--json").out);
+  EXPECT_EQ(json["standard_errors"], "expected");
+  ASSERT_EQ(json["coefficients"].size(), 5U);
+  EXPECT_EQ(json["degrees_of_freedom"], 35);  // 40 rows, 5 weights
+  EXPECT_NE(shell(fit).err.find("selected on 50 % of the rows"), std::string::npos);
+  EXPECT_EQ(shell("sheaf predict t.csv --model-file m --output p.csv --quiet").code, 0);
+  EXPECT_TRUE(complains(shell("sheaf fit t.csv --model glm --output m --select-share 0.5"), 2, {"is for --select"}));
+  EXPECT_NE(shell("sheaf search t.csv --select jmi:4 --select-share 0.5 --output s").code, 0);
+}
+
+/// Of noise, 5 % of honest p-values are below 0.05; of the rows that selected the features nearly all would be.
+TEST_F(GlmCli, PValuesOfOtherRowsHold) {
+  write("t.csv", noise_table());
+  int tests = 0;
+  int small = 0;
+  for (int seed = 1; seed <= 25; ++seed) {
+    const auto outcome = shell(
+        fmt::format("sheaf fit t.csv --model glm --output m --select jmi:4 --select-share 0.5 --json --seed {}", seed));
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const auto json = Json::parse(outcome.out);
+    for (std::size_t k = 0; k < 4; ++k) {
+      ++tests;
+      small += json["coefficients"][k]["p"].get<double>() < 0.05 ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(tests, 100);
+  EXPECT_LE(small, 15);
 }
 
 TEST_F(GlmCli, FitWritesTheCovarianceOfTheWeights) {

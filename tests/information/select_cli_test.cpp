@@ -46,7 +46,8 @@ TEST_F(SelectCli, TellsTheSameEverywhere) {
   EXPECT_EQ(json["asked"]["criterion"], "jmi");
   EXPECT_EQ(json["asked"]["count"], 12);
   EXPECT_EQ(json["binning"]["method"], "equal-width");
-  EXPECT_EQ(json["binning"]["bins"], 64);
+  EXPECT_EQ(json["binning"]["bins"], 3);
+  EXPECT_EQ(json["binning"]["automatic"], true);
   ASSERT_EQ(json["selected"].size(), 12U);
   std::istringstream csv(file("s.csv"));
   std::string line;
@@ -227,6 +228,70 @@ TEST_F(SelectCli, EnsemblesHoldCriteriaThatWorkOnNumbers) {
       complains(shell("sheaf select g.arff --criteria jmi,relief --resamples 3"), 2, {"relief takes no resamples"}));
 }
 
+/// 60 rows of two classes: 1 + log4(30), rounded down, is 3.
+TEST_F(SelectCli, BinsFollowTheRowsAndClassesWhereverFeaturesAreSelected) {
+  EXPECT_NE(shell("sheaf select g.arff").out.find("3 bins of equal width, a number that follows from the rows"),
+            std::string::npos);
+  const auto given = selected("g.arff --bins 64");
+  EXPECT_EQ(given["binning"]["bins"], 64);
+  EXPECT_EQ(given["binning"]["automatic"], false);
+  EXPECT_EQ(shell("sheaf select g.arff --bins 64").out.find("follows"), std::string::npos);
+  const auto fit = [&](const std::string& arguments) {
+    const auto outcome = shell("sheaf fit g.arff --output m --json --select jmi:5 " + arguments);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    const auto json = Json::parse(outcome.out);
+    return std::pair(json["selection"], outcome.err.find("3 bins of equal width, a number that follows"));
+  };
+  EXPECT_EQ(
+      fit("").first,
+      (Json{{"criterion", "jmi"}, {"counts", {5}}, {"binning", "equal-width"}, {"bins", 3}, {"automatic", true}}));
+  EXPECT_NE(fit("").second, std::string::npos);
+  EXPECT_EQ(fit("--bins 7 --binning equal-frequency").first["bins"], 7);
+  EXPECT_EQ(fit("--bins 7").second, std::string::npos);
+  EXPECT_EQ(fit("--binning mdlp").first["bins"], nullptr);
+  const std::string search = "sheaf search g.arff --folds 3 --cost 1 --select jmi:5 ";
+  ASSERT_EQ(shell(search + "--output a --quiet").code, 0);
+  EXPECT_EQ(Json::parse(file("a/results.json"))["selection"]["bins"], 3);
+  EXPECT_EQ(Json::parse(file("a/results.json"))["selection"]["automatic"], true);
+  ASSERT_EQ(shell(search + "--output b --quiet --bins 64 --binning equal-frequency").code, 0);
+  EXPECT_EQ(Json::parse(file("b/results.json"))["selection"]["bins"], 64);
+  EXPECT_EQ(Json::parse(file("b/results.json"))["selection"]["binning"], "equal-frequency");
+  EXPECT_EQ(Json::parse(file("b/results.json"))["selection"]["automatic"], false);
+  const auto study = shell(
+      "sheaf select g.arff --model elastic-net-logistic --splits 3 --folds 2 --alpha 0.1 --select jmi:5 --bins 4 "
+      "--json "
+      "--quiet");
+  ASSERT_EQ(study.code, 0) << study.err;
+  EXPECT_EQ(Json::parse(study.out)["selection"]["bins"], 4);
+  EXPECT_TRUE(complains(shell("sheaf fit g.arff --output n --bins 5"), 2, {"--bins is for --select"}));
+  EXPECT_TRUE(complains(shell("sheaf search g.arff --output n --binning mdlp"), 2, {"--binning is for --select"}));
+  EXPECT_TRUE(
+      complains(shell("sheaf fit g.arff --output n --select jmi:5 --bins 5 --binning mdlp"), 2, {"leave out --bins"}));
+  // A numeric target is binned for the selection alone, on the training rows of each fold.
+  ASSERT_EQ(shell("sheaf generate regression r.csv --rows 90 --features 12 --informative 3 --seed 2 --quiet").code, 0);
+  EXPECT_TRUE(complains(shell("sheaf search r.csv --output c --select jmi:3"), 1, {"--target-bins 5"}));
+  EXPECT_EQ(shell("sheaf search r.csv --output d --select jmi:3 --target-bins 4 --quiet").code, 0);
+}
+
+TEST_F(SelectCli, StabilityIsComparedWithChance) {
+  const auto plain = selected("g.arff --count 5 --resamples 8 --seed 1");
+  EXPECT_EQ(plain["ensemble"]["stability_by_chance"], nullptr);
+  const auto json = selected("g.arff --count 5 --resamples 8 --seed 1 --stability-permutations 3");
+  EXPECT_EQ(json["ensemble"]["stability"], plain["ensemble"]["stability"]);
+  EXPECT_EQ(json["selected"], plain["selected"]);
+  const auto& chance = json["ensemble"]["stability_by_chance"];
+  ASSERT_EQ(chance["values"].size(), 3U);
+  EXPECT_EQ(chance["permutations"], 3);
+  EXPECT_LT(chance["largest"].get<double>(), json["ensemble"]["stability"].get<double>());
+  EXPECT_GT(chance["mean"].get<double>(), 0.02) << "resamples share rows";
+  EXPECT_EQ(selected("g.arff --count 5 --resamples 8 --seed 1 --stability-permutations 3"), json);
+  const auto text = shell("sheaf select g.arff --count 5 --resamples 8 --stability-permutations 3").out;
+  EXPECT_NE(text.find("chance gives"), std::string::npos) << text;
+  const auto without = shell("sheaf select g.arff --count 5 --resamples 8").out;
+  EXPECT_NE(without.find("--stability-permutations"), std::string::npos) << without;
+  EXPECT_TRUE(complains(shell("sheaf select g.arff --stability-permutations 3"), 2, {"ensembles and studies"}));
+}
+
 TEST_F(SelectCli, FlagsThatNothingReadsAreRefused) {
   const auto refuses = [&](const std::string& arguments, const std::string& said) {
     return complains(shell("sheaf select g.arff " + arguments), 2, {said});
@@ -268,10 +333,10 @@ TEST_F(SelectCli, MistakesAreToldAndLeaveNothing) {
 
 TEST_F(SelectCli, SaysWhatIsOdd) {
   write("constant.csv", "a,b,label\n1,2,x\n1,2,y\n1,2,x\n");
-  const auto text = shell("sheaf select constant.csv").out;
+  const auto text = shell("sheaf select constant.csv --bins 64").out;
   EXPECT_NE(text.find("2 of 2 features are constant"), std::string::npos) << text;
   EXPECT_NE(text.find("64 bins are more than the 3 rows"), std::string::npos) << text;
-  const auto notes = selected("constant.csv")["notes"];
+  const auto notes = selected("constant.csv --bins 64")["notes"];
   EXPECT_EQ(notes.size(), 3U) << notes;
 }
 

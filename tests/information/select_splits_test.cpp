@@ -72,18 +72,21 @@ TYPED_TEST(SelectSplits, ChooseWhatCopiesOfTheirRowsChoose) {
       const auto dataset = make_dataset<TypeParam>(shape);
       const auto draws = draw_splits(shape.rows, splits);
       const Context context({.device = device, .threads = 2});
-      for (const char* criterion : {"jmi", "mrmr", "cmim", "cmi", "fcbf", "mim"}) {
-        SelectRequest request;
-        request.options.criterion = criterion;
-        request.options.count = 8;
-        const auto found = select_splits(context, dataset, std::span<const float>(draws), splits, request.options,
-                                         [](const FeatureSummary&, double) { return true; });
-        ASSERT_EQ(found.size(), static_cast<std::size_t>(splits));
-        for (std::int32_t s = 0; s < splits; ++s)
-          EXPECT_EQ(found[static_cast<std::size_t>(s)],
-                    select(context, take_rows(dataset, rows_of(draws, splits, s), 1), request).indices())
-              << criterion << ", " << shape.rows << " rows, sparse " << shape.sparse << ", split " << s;
-      }
+      for (const char* criterion : {"jmi", "mrmr", "cmim", "cmi", "fcbf", "mim"})
+        for (const std::int32_t bins : {0, 64}) {
+          SelectRequest request;
+          request.options.criterion = criterion;
+          request.options.count = 8;
+          request.binning.bins = bins;
+          const auto found = select_splits(context, dataset, std::span<const float>(draws), splits, request.options,
+                                           request.binning, [](const FeatureSummary&, double) { return true; });
+          ASSERT_EQ(found.size(), static_cast<std::size_t>(splits));
+          for (std::int32_t s = 0; s < splits; ++s)
+            EXPECT_EQ(found[static_cast<std::size_t>(s)],
+                      select(context, take_rows(dataset, rows_of(draws, splits, s), 1), request).indices())
+                << criterion << ", " << bins << " bins, " << shape.rows << " rows, sparse " << shape.sparse
+                << ", split " << s;
+        }
     }
 }
 
@@ -101,7 +104,8 @@ TYPED_TEST(SelectSplits, LeaveOutWhatTheyMayNotSelect) {
       const auto often = [least](const FeatureSummary& feature, double rows) {
         return static_cast<double>(feature.nonzeros) >= least * rows;
       };
-      const auto found = select_splits(context, dataset, std::span<const float>(draws), splits, request.options, often);
+      const auto found = select_splits(context, dataset, std::span<const float>(draws), splits, request.options,
+                                       request.binning, often);
       for (std::int32_t s = 0; s < splits; ++s) {
         const auto rows = rows_of(draws, splits, s);
         const auto train = take_rows(dataset, rows, 1);
@@ -124,7 +128,7 @@ TYPED_TEST(SelectSplits, SelectNothingWhereNothingMayBeSelected) {
   const auto dataset = make_dataset<TypeParam>({30, 5, false, 0});
   const auto draws = draw_splits(30, 2);
   const auto found = select_splits(Context(), dataset, std::span<const float>(draws), 2, SelectionOptions{},
-                                   [](const FeatureSummary&, double) { return false; });
+                                   BinningOptions{}, [](const FeatureSummary&, double) { return false; });
   EXPECT_EQ(found, (std::vector<std::vector<std::int64_t>>(2)));
 }
 

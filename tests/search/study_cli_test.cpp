@@ -301,7 +301,7 @@ TEST_F(StudyCli, RefusesWhatItWouldForget) {
   EXPECT_TRUE(refuses("--model elastic-nett", {"unknown model 'elastic-nett'", "did you mean elastic-net?"}));
   EXPECT_TRUE(refuses("--model ridge", {"selects none"}));
   EXPECT_TRUE(refuses("--model elastic-net --criterion mrmr", {"--criterion is for criteria"}));
-  EXPECT_TRUE(refuses("--model elastic-net --bins 4", {"--bins is for criteria"}));
+  EXPECT_TRUE(refuses("--model elastic-net --bins 4", {"--bins is for --select"}));
   EXPECT_TRUE(refuses("--splits 4", {"--splits is for --model"}));
   EXPECT_TRUE(refuses("--standardise", {"--standardise is for --model"}));
   EXPECT_TRUE(refuses("--model lasso --l1-ratio 0.5", {"l1-ratio is for the models elastic-net", "not lasso"}));

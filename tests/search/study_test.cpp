@@ -10,6 +10,7 @@
 #include <sheaf/report.hpp>
 
 #include "core/fail.hpp"
+#include "data/permute_labels.hpp"
 #include "devices.hpp"
 #include "forgetful_log.hpp"
 #include "search/plan/strategy.hpp"
@@ -258,6 +259,50 @@ TEST(Study, SeveralDevicesShareTheWork) {
       }
     }
   }
+}
+
+/// The same study of permuted labels, and so of no relation to the features.
+TEST(Study, StabilityIsComparedWithThatOfPermutedLabels) {
+  const auto dataset = dataset_of<double>(make_table(60, 12, 2, 3), 12);
+  auto study = small_study();
+  const auto plain = run_study(Context(), dataset, study);
+  EXPECT_TRUE(plain.chance.empty());
+  study.options.stability_permutations = 3;
+  const auto result = run_study(Context(), dataset, study);
+  EXPECT_EQ(result.overall.value, plain.overall.value);
+  ASSERT_EQ(result.chance.values.size(), 3U);
+  EXPECT_EQ(run_study(Context(), dataset, study).chance.values, result.chance.values);
+  EXPECT_LT(result.chance.mean(), result.overall.value);
+  for (std::uint64_t k = 0; k < 3; ++k) {
+    const auto permuted = with_permuted_labels(dataset, Context().seed(), k);
+    EXPECT_NE(permuted.target.values, dataset.target.values);
+    auto sorted = permuted.target.values;
+    auto wanted = dataset.target.values;
+    std::sort(sorted.begin(), sorted.end());
+    std::sort(wanted.begin(), wanted.end());
+    EXPECT_EQ(sorted, wanted);
+    study.options.stability_permutations = 0;
+    EXPECT_EQ(run_study(Context(), permuted, study).overall.value, result.chance.values[static_cast<std::size_t>(k)]);
+  }
+  EXPECT_NE(search_json(result).find("by_chance"), std::string::npos);
+  EXPECT_NE(search_html(result).find("chance gives"), std::string::npos);
+  EXPECT_EQ(search_html(plain).find("chance gives"), std::string::npos);
+  study.options.full = true;
+  study.options.stability_permutations = 3;
+  EXPECT_THROW(run_study(Context(), dataset, study), UsageError);
+}
+
+/// Rows of one group keep one label.
+TEST(Study, LabelsOfGroupsArePermutedAmongGroups) {
+  auto dataset = dataset_of<double>(make_table(60, 3, 2, 3), 3);
+  for (std::int32_t i = 0; i < 60; ++i) {
+    dataset.groups.push_back(i / 4);
+    if (!dataset.target.classes.empty()) dataset.target.classes[static_cast<std::size_t>(i)] = i / 4 % 2;
+    if (!dataset.target.values.empty()) dataset.target.values[static_cast<std::size_t>(i)] = i / 4 % 2;
+  }
+  const auto permuted = with_permuted_labels(dataset, 1, 0);
+  EXPECT_NE(permuted.target.values, dataset.target.values);
+  for (std::size_t i = 0; i < 60; ++i) EXPECT_EQ(permuted.target.values[i], permuted.target.values[i / 4 * 4]);
 }
 
 /// The stability of sets that count with some weights each, by its definition.

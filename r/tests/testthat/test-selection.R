@@ -45,6 +45,22 @@ test_that("ensembles and numeric targets are there", {
                    unname(sheaf_select(iris[, 1:4], iris$Species, k = 3, bins = 8)$selection))
 })
 
+test_that("the number of bins follows rows and classes", {
+  expect_identical(sheaf_select(iris[, 1:4], iris$Species, k = 2)$bins, 3L)
+  expect_identical(sheaf_select(iris[, 1:4], iris$Species, k = 2, bins = 8)$bins, 8L)
+  expect_true(is.na(sheaf_select(iris[, 1:4], iris$Species, k = 2, binning = "mdlp")$bins))
+  found <- sheaf_search(as.matrix(iris[, 1:4]), iris$Species, prepare = list(select = "jmi:2"), seed = 1)
+  expect_match(found$notes, "3 bins of equal width", all = FALSE)
+  other <- sheaf_search(as.matrix(iris[, 1:4]), iris$Species, seed = 1,
+                        prepare = list(select = "jmi:2", bins = 5, binning = "equal-frequency"))
+  expect_false(any(grepl("bins of equal", other$notes)))
+})
+
+test_that("stability is compared with chance", {
+  found <- sheaf_select(iris[, 1:4], iris$Species, k = 2, resamples = 4, permutations = 2, seed = 3)
+  expect_length(found$stability_by_chance, 2)
+})
+
 test_that("distances are those of dist", {
   for (metric in c("euclidean", "manhattan")) {
     expect_close(sheaf_distances(mtcars, metric = metric), dist(mtcars, metric), 1e-12)

@@ -18,9 +18,12 @@ constexpr std::array<std::string_view, 4> method_names{"equal-width", "equal-fre
 
 constexpr std::int64_t enough_a_bin = 5;  // rows, for counts to mean something
 
+bool is_counted(const BinningOptions& options) {
+  return options.method == BinMethod::equal_width || options.method == BinMethod::equal_frequency;
+}
+
 void check_options(const BinningOptions& options, const BinnedTarget* target) {
-  const bool counted = options.method == BinMethod::equal_width || options.method == BinMethod::equal_frequency;
-  if (counted && (options.bins < 2 || options.bins > BinningOptions::most_bins))
+  if (is_counted(options) && (options.bins < 2 || options.bins > BinningOptions::most_bins))
     fail_usage("{} bins were asked for; from 2 to {} are possible", options.bins, BinningOptions::most_bins);
   if (options.method == BinMethod::mdlp && target == nullptr)
     fail("mdlp needs classes, and the dataset has none; bin by equal width or equal frequency");
@@ -100,11 +103,10 @@ std::vector<std::string> notes_of(const Dataset<T>& dataset, const BinningOption
                                 options.method == BinMethod::mdlp
                                     ? "have no useful cut: none of them alone separates the classes"
                                     : "are constant and carry no information"));
-  const bool counted = options.method == BinMethod::equal_width || options.method == BinMethod::equal_frequency;
-  if (counted && options.bins > dataset.rows())
+  if (is_counted(options) && options.bins > dataset.rows())
     notes.push_back(fmt::format("{} bins are more than the {} rows; most bins hold none, or but one",
                                 grouped(options.bins), grouped(dataset.rows())));
-  else if (counted && std::int64_t{options.bins} * enough_a_bin > dataset.rows())
+  else if (is_counted(options) && std::int64_t{options.bins} * enough_a_bin > dataset.rows())
     notes.push_back(fmt::format("{} bins are many for {} rows; fewer leave less to chance", grouped(options.bins),
                                 grouped(dataset.rows())));
   if (options.method == BinMethod::as_given) {
@@ -120,6 +122,32 @@ std::vector<std::string> notes_of(const Dataset<T>& dataset, const BinningOption
 
 BinMethod parse_bin_method(std::string_view text) {
   return static_cast<BinMethod>(find_name("binning", text, method_names));
+}
+
+bool has_automatic_bins(const BinningOptions& options) { return is_counted(options) && options.bins == 0; }
+
+std::int32_t automatic_bins(std::int64_t rows, std::int64_t classes) {
+  constexpr std::int32_t least = 3;  // two would not tell the middle of the values from both ends
+  std::int32_t bins = 1;
+  for (auto of_class = rows / std::max<std::int64_t>(1, classes); of_class >= 4; of_class /= 4) ++bins;
+  return std::max(least, bins);
+}
+
+BinningOptions with_bins(BinningOptions options, std::int64_t rows, const BinnedTarget* target) {
+  if (!has_automatic_bins(options)) return options;
+  std::vector<bool> occurs(target != nullptr ? target->names.size() : 0, false);
+  if (target != nullptr)
+    for (const auto c : target->classes) occurs.at(static_cast<std::size_t>(c)) = true;
+  options.bins = automatic_bins(rows, std::count(occurs.begin(), occurs.end(), true));
+  return options;
+}
+
+std::string describe_bins(const BinningOptions& options, bool automatic) {
+  if (options.method == BinMethod::as_given) return "states as given";
+  if (options.method == BinMethod::mdlp) return "cuts by mdlp";
+  return fmt::format("{} bins of equal {}{}", options.bins,
+                     options.method == BinMethod::equal_width ? "width" : "frequency",
+                     automatic ? ", a number that follows from the rows and classes" : "");
 }
 
 std::string_view to_string(BinMethod method) { return method_names[static_cast<std::size_t>(method)]; }
@@ -168,18 +196,20 @@ Extents checked_extents(const Context& context, const Dataset<T>& dataset, const
 }  // namespace bins
 
 template <class T>
-Binning learn_binning(const Context& context, const Dataset<T>& dataset, const BinningOptions& options,
+Binning learn_binning(const Context& context, const Dataset<T>& dataset, const BinningOptions& given,
                       const BinnedTarget* target) {
+  const auto options = with_bins(given, dataset.rows(), target);
   return bins::learn(context, dataset, options, target, bins::checked_extents(context, dataset, options, target));
 }
 
 template <class T>
-Binned learn_and_apply_binning(const Context& context, const Dataset<T>& dataset, const BinningOptions& options,
+Binned learn_and_apply_binning(const Context& context, const Dataset<T>& dataset, const BinningOptions& given,
                                const BinnedTarget* target) {
+  const auto options = with_bins(given, dataset.rows(), target);
   const auto extents = bins::checked_extents(context, dataset, options, target);
   auto binning = bins::learn(context, dataset, options, target, extents);
   auto table = bins::apply(context, binning, dataset, extents);
-  auto notes = notes_of(dataset, options, extents, table.states);
+  auto notes = notes_of(dataset, given, extents, table.states);
   return {std::move(binning), std::move(table), std::move(notes)};
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <numeric>
 
 #include "information/count/bit_plane_sums.hpp"
@@ -39,6 +41,13 @@ class PlaneSums {
       count(partner, weighted, candidate, {0, table_.words()});
       return {add_up(partner, candidate, classes, nullptr), 0};
     }
+    const int planes = table_.planes(partner);
+    if (weighted.bits.empty() && planes == table_.planes(candidate) && table_.words() <= most_few_words) {
+      if (planes == 1) return count_few<1>(partner, candidate);
+      if (planes == 2) return count_few<2>(partner, candidate);
+      if (planes == 3) return count_few<3>(partner, candidate);
+      if (planes == 4) return count_few<4>(partner, candidate);
+    }
     JointSums sums;
     const std::size_t cells = states(partner) * states(candidate);
     std::uint32_t* merged = cleared(scratch_.merged, cells);
@@ -51,6 +60,50 @@ class PlaneSums {
   }
 
  private:
+  static constexpr std::int64_t most_few_words = 16;  // of more, count_shared_ones() takes less time
+
+  /// The same for few words of so many planes of each side, whose counts stay in registers.
+  template <int Planes>
+  JointSums count_few(std::int64_t partner, std::int64_t candidate) const {
+    constexpr std::size_t last = Planes;
+    using Cells = std::array<std::array<std::uint32_t, last + 1>, last + 1>;
+    const std::uint64_t* own = table_.of(partner);
+    const std::uint64_t* other = table_.of(candidate);
+    const std::int64_t words = table_.words();
+    Cells merged{};
+    JointSums sums;
+    for (int y = 0; y < table_.classes(); ++y) {
+      Cells cells{};
+      const Range range = words_of(y);
+      for (std::int64_t w = range.begin; w < range.end; ++w)
+        for (std::size_t s = 0; s < last; ++s)
+          for (std::size_t x = 0; x < last; ++x)
+            cells[s][x] += static_cast<std::uint32_t>(std::popcount(own[static_cast<std::int64_t>(s) * words + w] &
+                                                                    other[static_cast<std::int64_t>(x) * words + w]));
+      const PlaneSide mine = side(partner, y);
+      const PlaneSide theirs = side(candidate, y);
+      cells[last][last] = counts_.of_classes[static_cast<std::size_t>(y)];
+      for (std::size_t s = 0; s < last; ++s) {
+        cells[s][last] += mine.count(static_cast<int>(s));
+        cells[last][s] += theirs.count(static_cast<int>(s));
+        cells[last][last] -= mine.count(static_cast<int>(s));
+        for (std::size_t x = 0; x < last; ++x) {
+          cells[s][last] -= cells[s][x];
+          cells[last][x] -= cells[s][x];
+        }
+      }
+      for (std::size_t x = 0; x < last; ++x) cells[last][last] -= cells[last][x];
+      for (std::size_t s = 0; s <= last; ++s)
+        for (std::size_t x = 0; x <= last; ++x) {
+          sums.with_class += log_(cells[s][x]);
+          merged[s][x] += cells[s][x];
+        }
+    }
+    for (const auto& of_state : merged)
+      for (const auto count : of_state) sums.pair += log_(count);
+    return sums;
+  }
+
   Range words_of(int y) const {
     const auto& order = table_.order();
     const auto at = static_cast<std::size_t>(y);

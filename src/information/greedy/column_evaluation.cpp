@@ -21,6 +21,7 @@ class ColumnEvaluation final : public Evaluation {
       find_parts(columns_);
       best = include_parts();
     }
+    if (state_.scores_ties() && best.feature >= 0) return state_.prefer_tied(best, close_to(best));
     if (state_.ordered || state_.options.match == Match::fast || best.feature < 0) return best;
     return state_.resolve_ties(best, close_to(best));
   }

@@ -105,7 +105,30 @@ class CorrelationFilter {
     std::stable_sort(left.begin(), left.end(), [this](std::int32_t a, std::int32_t b) {
       return uncertainties_[static_cast<std::size_t>(a)] > uncertainties_[static_cast<std::size_t>(b)];
     });
+    if (options_.tie_scores != nullptr) sort_tied(left);
     return left;
+  }
+
+  /// Puts runs of uncertainties that differ by rounding alone into the order of the options' scores.
+  void sort_tied(std::vector<std::int32_t>& order) const {
+    constexpr double rounding = 1e-9;
+    const auto uncertainty_at = [&](std::size_t k) { return uncertainties_[static_cast<std::size_t>(order[k])]; };
+    for (std::size_t first = 0; first < order.size();) {
+      auto end = first + 1;
+      while (end < order.size() && uncertainty_at(first) - uncertainty_at(end) <= rounding) ++end;
+      if (end - first > 1) {
+        const std::vector<std::int64_t> tied(order.begin() + static_cast<std::ptrdiff_t>(first),
+                                             order.begin() + static_cast<std::ptrdiff_t>(end));
+        const auto scores = options_.tie_scores(tied);
+        std::vector<std::size_t> places(tied.size());
+        std::iota(places.begin(), places.end(), std::size_t{0});
+        std::sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) {
+          return scores[a] != scores[b] ? scores[a] > scores[b] : tied[a] < tied[b];
+        });
+        for (std::size_t k = 0; k < places.size(); ++k) order[first + k] = static_cast<std::int32_t>(tied[places[k]]);
+      }
+      first = end;
+    }
   }
 
   void keep(std::int32_t j, Selection& result) const {

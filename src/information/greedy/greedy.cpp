@@ -64,7 +64,11 @@ class Greedy {
     Best best;
     for (std::size_t j = 0; j < state_.taken.size(); ++j)
       if (state_.taken[j] == 0) best.offer(relevance(j), static_cast<std::int64_t>(j));
-    return best;
+    if (!state_.scores_ties()) return best;
+    std::vector<Best> candidates;
+    for (std::size_t j = 0; j < state_.taken.size(); ++j)
+      if (state_.taken[j] == 0) candidates.push_back({relevance(j), static_cast<std::int64_t>(j)});
+    return state_.prefer_tied(best, candidates);
   }
 
   /// Whether the merged states determine the class. Merged with it they are then the same states in the same order, and

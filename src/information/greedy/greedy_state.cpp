@@ -45,6 +45,18 @@ std::vector<JointSums> GreedyState::joint_sums(std::span<const Pair> pairs) cons
   return sums;
 }
 
+Best GreedyState::prefer_tied(const Best& best, std::span<const Best> complete) const {
+  const double least = best.score - 2 * score_error();
+  std::vector<std::int64_t> tied;
+  for (const Best& candidate : complete)
+    if (candidate.score >= least) tied.push_back(candidate.feature);
+  if (tied.size() < 2) return best;
+  const auto scores = options.tie_scores(tied);
+  Best preferred;
+  for (std::size_t k = 0; k < tied.size(); ++k) preferred.offer(scores[k], tied[k]);
+  return {best.score, preferred.feature};
+}
+
 Best GreedyState::resolve_ties(const Best& best, std::span<const Best> complete) {
   const double least = best.score - 2 * score_error();
   std::vector<std::int64_t> close;

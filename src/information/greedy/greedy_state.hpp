@@ -90,6 +90,11 @@ class GreedyState {
   /// at least all candidates so close to the best.
   Best resolve_ties(const Best& best, std::span<const Best> complete);
 
+  /// Whether rounding decides nothing: see SelectionOptions::tie_scores.
+  bool scores_ties() const { return options.tie_scores != nullptr; }
+  /// The best, or of candidates whose scores differ from it by rounding alone the one that the options prefer.
+  Best prefer_tied(const Best& best, std::span<const Best> complete) const;
+
  private:
   std::vector<Accumulated> in_order_;  ///< in FEAST's order, where that was needed
 };

@@ -45,6 +45,7 @@ class LazyEvaluation final : public Evaluation {
       }
     }
     adapt_pruning(std::ssize(complete), state_.work.pairs_counted - counted_before);
+    if (state_.scores_ties() && best.feature >= 0) return state_.prefer_tied(best, complete);
     if (state_.ordered || state_.options.match == Match::fast || best.feature < 0) return best;
     return state_.resolve_ties(best, complete);
   }
@@ -88,7 +89,8 @@ class LazyEvaluation final : public Evaluation {
 
   double slack() const {
     constexpr double of_bounds = 1e-10;  // far above the rounding of sums of a few thousand bounds
-    return of_bounds * static_cast<double>(state_.selected.size()) + (state_.ordered ? 0 : 2 * state_.score_error());
+    return of_bounds * static_cast<double>(state_.selected.size()) +
+           (state_.ordered && !state_.scores_ties() ? 0 : 2 * state_.score_error());
   }
 
   /// Candidates that may still beat or tie with the best. Those that the second pass rules out do not come back.
@@ -96,7 +98,8 @@ class LazyEvaluation final : public Evaluation {
     if (state_.options.lazy && pass == 0 && rounds_without_pruning_ == 0) return highest();
     const double least = state_.options.lazy && best.feature >= 0 ? best.score - slack() : -infinity;
     // Minima of parts as FEAST rounds them are exact bounds: no slack is needed, and a tie goes to the lower index.
-    const bool exact = state_.ordered && state_.is(Accumulation::minimum) && best.feature >= 0 && state_.options.lazy;
+    const bool exact = state_.ordered && state_.is(Accumulation::minimum) && best.feature >= 0 && state_.options.lazy &&
+                       !state_.scores_ties();
     std::vector<std::int32_t> open;
     const auto consider = [&](std::int32_t candidate) {
       const auto j = static_cast<std::size_t>(candidate);

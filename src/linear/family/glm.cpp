@@ -176,6 +176,15 @@ class GlmRow : public FamilyRow<GlmRow, GlmOptions> {
             kind("multinomial", "logistic regression of all classes in one model", multinomial)};
   }
 
+  void withhold_tests(TrainedModel& model) const override {
+    auto* own = static_cast<LinearModel*>(model.owns(typeid(LinearModel)));
+    require(own != nullptr && own->glm, "a model of another family");
+    auto& statistics = own->glm->statistics;
+    statistics.errors.clear();
+    statistics.covariance.clear();
+    statistics.survival.wald = statistics.survival.score = 0;
+  }
+
   ModelOptions with_defaults(ModelOptions options, const DataSummary& data) const override {
     auto& own = options.get<GlmOptions>();
     own = decide_glm(own, data.target, data.source);

@@ -18,6 +18,12 @@ void check_glm(const LinearModel& model, std::string_view which) {
   if (model.glm->alpha > 0)
     fail("the {} model has a penalty (alpha = {}): a likelihood-ratio test is for models without one", which,
          model.glm->alpha);
+  if (withholds_errors(model))
+    fail(
+        "the {} model has features that were selected by the labels of the same rows: the p-value of a "
+        "likelihood-ratio "
+        "test would be too small; select features on some rows and train on the others",
+        which);
   if (!model.glm->fit.converged)
     fail("the {} model did not converge, so that its likelihood is not the largest", which);
 }

@@ -169,6 +169,20 @@ std::vector<GlmCoefficient> coefficient_table(const LinearModel& model, double c
   return table;
 }
 
+bool withholds_errors(const LinearModel& model) {
+  const auto weights = model.rows() * std::max(1, model.columns - 1);
+  return model.glm->statistics.errors.empty() && model.glm->alpha == 0 && weights > 0 &&
+         weights <= linear::most_with_errors;
+}
+
+std::string no_errors_reason(const LinearModel& model) {
+  if (!model.glm->statistics.errors.empty()) return {};
+  if (model.glm->alpha > 0) return "the model is penalised, and its weights are biased on purpose";
+  if (!withholds_errors(model)) return "the model has more than 1,500 weights";
+  return "standard errors and p-values are withheld: features were selected by the labels of the same rows, so that "
+         "even noise would look significant; --select-share 0.5 selects on half of the rows and trains on the others";
+}
+
 double aic(const GlmTraining& glm) {
   return 2 * (glm.statistics.parameters + further_parameters(glm)) - 2 * glm.statistics.log_likelihood;
 }

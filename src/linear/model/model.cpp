@@ -111,6 +111,7 @@ void warn_of_glm(const LinearModel& model, std::vector<std::string>& warnings) {
     warnings.emplace_back(
         "the classes of some rows are separated by the features: weights would grow without end, and their standard "
         "errors say nothing; give a penalty (--alpha), or leave out the features that have none");
+  if (withholds_errors(model)) warnings.push_back(no_errors_reason(model));
   std::string names;
   int undetermined = 0;
   for (const auto& row : coefficient_table(model))

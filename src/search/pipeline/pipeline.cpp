@@ -125,6 +125,7 @@ class PipelineSearch : public FamilySearch, public WithPipeline {
     const auto family = make_search(context, prepared.all, search_, options_);
     Model model(family->refit(context, counts_.own_part(point)));
     model.set_pipeline(prepared.pipeline);
+    if (!pipeline_.select.empty()) model.withhold_tests();
     return model;
   }
   std::vector<PathStep> path(const Context& context, const SplitTable& table, const Point& point) const override {

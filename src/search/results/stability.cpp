@@ -8,6 +8,8 @@
 #include <sheaf/profile.hpp>
 #include <sheaf/selection.hpp>
 
+#include "data/permute_labels.hpp"
+
 namespace sheaf {
 namespace engine {
 namespace {
@@ -120,6 +122,28 @@ void add_stability(const Context& context, const Dataset<T>& dataset, SearchResu
   add_features(result, dataset.feature_names, deviations);
 }
 
+template <class T>
+StabilityByChance stability_by_chance(const Context& context, const Dataset<T>& dataset, const SearchSpace& space,
+                                      const SearchOptions& options) {
+  auto study = options;
+  study.stability_permutations = 0;
+  study.path_split = 0;
+  study.predictions = study.learning_curve = study.keep_decisions = false;
+  study.calibrate.reset();
+  study.threshold.reset();
+  study.permutation_importance = 0;
+  StabilityByChance result;
+  for (std::int32_t k = 0; k < options.stability_permutations; ++k) {
+    const auto permuted = with_permuted_labels(dataset, context.seed(), static_cast<std::uint64_t>(k));
+    result.values.push_back(search(context, permuted, space, study).overall.value);
+  }
+  return result;
+}
+
+template StabilityByChance stability_by_chance(const Context&, const Dataset<float>&, const SearchSpace&,
+                                               const SearchOptions&);
+template StabilityByChance stability_by_chance(const Context&, const Dataset<double>&, const SearchSpace&,
+                                               const SearchOptions&);
 template void add_stability(const Context&, const Dataset<float>&, SearchResult&);
 template void add_stability(const Context&, const Dataset<double>&, SearchResult&);
 
