@@ -66,7 +66,7 @@ TEST(LinearModel, SinglePrecisionComesCloseToTheOptimum) {
     LinearOptions options;
     options.tolerance = 1e-8;
     const auto exact = train_linear(on(device), dataset_of<double>(table, 12), options);
-    options.tolerance = 1e-4;
+    options.tolerance = 1e-6;
     const auto model = train_linear(on(device), dataset_of<float>(table, 12), options);
     Costs costs;
     costs.penalise_bias = false;
