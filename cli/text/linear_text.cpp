@@ -65,7 +65,7 @@ std::string heading_text(const LinearModel& model, const std::string& source, st
   if (model.net) return text + net_text(model) + '\n';
   text += fmt::format("\n  {}, C = {}", about(model), model.cost);
   if (model.is_regression()) text += fmt::format(", epsilon {}", model.epsilon);
-  if (model.bias > 0) text += fmt::format(", bias {}{}", model.bias, model.penalise_bias ? "" : " without penalty");
+  if (model.bias > 0) text += fmt::format(", bias {}{}", model.bias, model.penalise_bias ? ", penalised" : "");
   return text + '\n';
 }
 

@@ -70,11 +70,15 @@ struct NetParams {
   /// of a perfect fit). Half of it is left to rounding the corner of the quantile loss, whose objective is then at most
   /// tolerance times the deviance above the least.
   double tolerance = 1e-4;
-  int max_epochs = 10000;     ///< passes over the features of one model
-  bool intercept = true;      ///< not penalised; cox: there is none, and features are always centred
-  bool standardise = false;   ///< penalise each weight as if its feature had standard deviation 1 in the path's rows
-  bool grouped = false;       ///< of several classes or targets: penalise a feature's weights in all of them together
-  std::int32_t parallel = 0;  ///< shotgun: features updated at once; 0: estimated
+  int max_epochs = 10000;    ///< passes over the features of one model
+  bool intercept = true;     ///< not penalised; cox: there is none, and features are always centred
+  bool standardise = false;  ///< penalise each weight as if its feature had standard deviation 1 in the path's rows
+  bool grouped = false;      ///< of several classes or targets: penalise a feature's weights in all of them together
+  /// squared, huber and quantile: the L2 penalty is divided by the standard deviation of the path's targets (without an
+  /// intercept: from 0), as glmnet does for one target, so that alpha alone carries their unit. Of several targets by
+  /// the root of the mean of their variances.
+  bool relative_l2 = false;
+  std::int32_t parallel = 0;        ///< shotgun: features updated at once; 0: estimated
   std::int32_t models_at_once = 0;  ///< 0: as many as are worth it and fit
 };
 
@@ -123,6 +127,9 @@ template <class T>
 void elastic_nets(std::span<const Context> contexts, const Dataset<T>& dataset, const NetSheaf& sheaf,
                   const NetParams& params, bool keep_weights, const UseNetsOn<T>& use);
 
+/// Whether targets of this loss are numbers in some unit, which the loss is linear or quadratic in.
+bool has_target_unit(Loss loss);
+
 /// For each path: the smallest alpha at which all weights are 0. For l1_ratio < 0.001 that of 0.001, as glmnet does.
 template <class T>
 std::vector<double> largest_alphas(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf,
@@ -162,6 +169,9 @@ struct NetOptions {
   LabelKind labels = LabelKind::automatic;
   bool intercept = NetParams{}.intercept;
   bool standardise = NetParams{}.standardise;
+  /// Numeric targets: see NetParams. If false, the objective is scikit-learn's, which depends on the unit of the
+  /// target.
+  bool relative_l2 = true;
   NetSolver solver = NetParams{}.solver;
   std::int32_t parallel = NetParams{}.parallel;
   double tolerance = NetParams{}.tolerance;
@@ -192,9 +202,10 @@ bool takes_classes(const NetOptions& options, const Target& target, const std::s
 /// two rows. An Error if the range is 0.
 double huber_threshold(std::span<const double> targets, const std::string& source,
                        std::span<const float> row_weights = {});
-/// The options with the loss that is trained: softmax of two classes is logistic, squared of survival cox. A threshold
-/// of 0 becomes huber_threshold(). Penalties of several targets become grouped; of one target and another loss than
-/// softmax these are a UsageError. Several targets under another loss than squares are an Error.
+/// The options with the loss that is trained: softmax of two classes is logistic, squared of survival cox. The L2
+/// penalty of classes, counts and survival is not divided (relative_l2). A threshold of 0 becomes huber_threshold().
+/// Penalties of several targets become grouped; of one target and another loss than softmax these are a UsageError.
+/// Several targets under another loss than squares are an Error.
 NetOptions decide_net(NetOptions options, const Target& target, const std::string& source,
                       std::span<const float> row_weights = {});
 

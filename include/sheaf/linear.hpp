@@ -83,14 +83,14 @@ enum class StepRule : std::uint8_t {
 /// When training ends, by the tolerance t.
 enum class StopRule : std::uint8_t {
   /// |g|^2 / 2 <= t * (f(0) - f(w)), with g the gradient: as f is strongly convex (modulus 1), the best objective is at
-  /// most |g|^2 / 2 below f(w), so that at most a share t of what training gains is left. With a bias without penalty,
-  /// of which f need not be strongly convex, an estimate.
+  /// most |g|^2 / 2 below f(w), so that at most a share t of what training gains is left. With a bias without penalty
+  /// g is the gradient at the best bias, and what the bias gains is added, both to second order.
   suboptimality,
   /// |g| <= t * share * |g at w = 0|, where share is that of the rarer class among the task's rows (regression: 1), as
   /// in LIBLINEAR. Of the dual: by its projected gradients, as LIBLINEAR's dual solvers do.
   gradient,
-  /// As `gradient`, and the last step made the objective fall by at most a share t of itself: with a small penalty and
-  /// rows that can be separated, the least objective is a small share of that at w = 0, and so is its gradient long
+  /// As `gradient`, and |g|^2 / 2 <= t * f(w), so that at most a share t of the objective is left: with a small penalty
+  /// and rows that can be separated, the least objective is a small share of that at w = 0, and so is its gradient long
   /// before.
   objective,
 };
@@ -202,7 +202,9 @@ struct LinearOptions {
   StopRule stop = StopRule::suboptimality;
   int max_iterations = NewtonParams{}.max_iterations;
   double bias = 1;  ///< value of a constant feature; 0: none
-  bool penalise_bias = true;
+  /// Whether the penalty includes the weight of the bias, as in LIBLINEAR. None: only where the solver cannot leave it
+  /// out, that is for the solver dual and the losses that have no other.
+  std::optional<bool> penalise_bias = {};
   StepRule rule = NewtonParams{}.rule;
   std::vector<std::pair<std::string, double>> class_weights;  ///< factors of the cost; classes not named: 1
   bool balanced = false;  ///< class weights rows / (classes * rows of the class), before class_weights

@@ -43,6 +43,7 @@ def _net_settings(estimator: Any) -> Iterable[Setting]:
     yield number("l1-ratio", estimator.l1_ratio, "l1_ratio")
     yield number("max-epochs", estimator.max_iter, "max_iter")
     yield Setting("intercept", "yes" if estimator.fit_intercept else "no", "fit_intercept")
+    yield Setting("relative-l2", "no", "alpha")  # scikit-learn's objective
 
 
 class _NetRegressor(LinearMixin, WeightedRegressor):

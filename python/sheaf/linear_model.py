@@ -66,7 +66,7 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
         Taken for scikit-learn's signature; must be False.
     tol : float, default=1e-4
         Training stops where the gradient has become this small a share of the one at the start (of two classes, times
-        the share of the rarer class) and the last step gained no more than this share of the objective.
+        the share of the rarer class) and at most this share of the objective is left, by a bound.
     C : float, default=1.0
         How much errors weigh against the size of the weights; infinity is ``penalty=None``.
     intercept_scaling : float, default=1

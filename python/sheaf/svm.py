@@ -150,6 +150,7 @@ def _linear_settings(estimator: Any, by_gradient: bool) -> Iterable[Setting]:
     if not float(estimator.intercept_scaling) > 0:
         raise ValueError(f"intercept_scaling must be above 0, not {estimator.intercept_scaling!r}")
     yield number("bias", estimator.intercept_scaling, "intercept_scaling")
+    yield Setting("penalise-bias", "yes", "intercept_scaling")
 
 
 class LinearSVR(LinearMixin, WeightedRegressor):

@@ -46,7 +46,8 @@ sheaf_linear <- function(data, target, type = 0, cost = 1, epsilon = NULL, svr_e
   if (regression && is.factor(y)) stop_argument("target", "is of classes, and type ", type, " is for numbers")
   settings <- rbind(
     setting("loss", chosen$loss, "type"), setting("cost", cost), setting("tolerance", epsilon, "epsilon"),
-    setting("bias", bias), if (!is.null(chosen$penalty)) setting("penalty", chosen$penalty, "type"),
+    setting("bias", bias), setting("penalise-bias", "yes", "bias"),
+    if (!is.null(chosen$penalty)) setting("penalty", chosen$penalty, "type"),
     if (regression) setting("epsilon", svr_eps, "svr_eps"),
     if (!regression) class_weight_settings(wi, levels(y), "wi")
   )

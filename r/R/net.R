@@ -4,11 +4,12 @@
 #' object of the same elements.
 #'
 #' @details
-#' The objective is glmnet's: `1 / (2 n) * sum of squares` (gaussian; the response is divided by its standard deviation
-#' first, as glmnet does), `1 / n * sum of losses` (huber and quantile) or `1 / n * minus log-likelihood` (others; cox:
-#' the partial one, ties by Breslow), plus
-#' `lambda * sum(penalty.factor * (alpha * abs(beta) + (1 - alpha) / 2 * beta^2))`, with penalties on the scale of
-#' standardised features where `standardize` is `TRUE`. Coefficients are those of the features as they are. Of several
+#' The objective is glmnet's: `1 / (2 n) * sum of squares` (gaussian), `1 / n * sum of losses` (huber and quantile) or
+#' `1 / n * minus log-likelihood` (others; cox: the partial one, ties by Breslow), plus
+#' `lambda * sum(penalty.factor * (alpha * abs(beta) + (1 - alpha) / 2 * beta^2 / s))`, with penalties on the scale of
+#' standardised features where `standardize` is `TRUE`. `s` is the standard deviation of the response (gaussian, huber and
+#' quantile; without an intercept from 0), so that nothing depends on its unit, and 1 for others. Coefficients are those
+#' of the features as they are. Of several
 #' responses (mgaussian), and of classes with `type.multinomial = "grouped"`, `abs(beta)` is the length of a feature's
 #' coefficients in all of them, so that a feature has some in all or in none.
 #'
@@ -141,7 +142,7 @@ read_counts <- function(x, y, family, weights, offset) {
        saturated = 2 * log(y[cells] / rowSums(y)[rows]))
 }
 
-# Everything but the penalties, checked. `scale` is what the response is divided by; `classnames` are those of the
+# Everything but the penalties, checked. `scale` is what each response is divided by (mgaussian); `classnames` are those of the
 # classes or responses, where there are several in one model.
 net_problem <- function(x, y, family, weights, offset, alpha, standardize, intercept, thresh, penalty.factor, maxit,
                         type.multinomial, standardize.response, control) {
@@ -366,13 +367,8 @@ numbers_target <- function(problem, y) {
 
 gaussian_target <- function(problem, y) {
   problem <- numbers_target(problem, y)
-  left <- problem$target
-  w <- row_weights(problem)
-  w <- w / sum(w)
-  centre <- if (problem$intercept) sum(w * left) else 0
-  problem$scale <- sqrt(sum(w * (left - centre)^2))
-  if (problem$scale == 0) stop_argument("y", "is constant")
-  problem$target <- left / problem$scale
+  counted <- problem$target[row_weights(problem) > 0]
+  if (all(counted == if (problem$intercept) counted[1] else 0)) stop_argument("y", "is constant")
   problem
 }
 
@@ -387,7 +383,8 @@ net_options <- function(problem, alphas, weights, folds) {
        times = if (problem$family == "cox") problem$survival$time else numeric(), classes = problem$classes,
        tolerance = problem$tolerance, max_epochs = problem$max_epochs,
        offsets = if (is_of_numbers(problem$family) || is.null(problem$offset)) numeric() else problem$offset,
-       intercept = problem$intercept, standardise = problem$standardise, grouped = problem$grouped, folds = folds)
+       intercept = problem$intercept, standardise = problem$standardise, grouped = problem$grouped,
+       relative_l2 = is_of_numbers(problem$family), folds = folds)
 }
 
 # Decision values of the compiled part on the scale of the response, with offsets: rows x penalties, of several classes
@@ -398,7 +395,7 @@ as_link <- function(problem, decisions) {
     return(array(decisions, c(problem$rows, problem$classes, ncol(decisions) / problem$classes),
                  list(NULL, problem$classnames, NULL)))
   }
-  decisions * problem$scale + if (is.null(problem$offset)) 0 else problem$offset
+  decisions + if (is.null(problem$offset)) 0 else problem$offset
 }
 
 # Probabilities of the classes, from their decision values.
@@ -422,12 +419,8 @@ net_lambda <- function(problem, x, lambda, nlambda, lambda.min.ratio) {
   inner_number(lambda.min.ratio, "lambda.min.ratio")
   options <- net_options(problem, 1, path_weights(problem), integer())
   largest <- core(core_net_largest(problem$control, x, list(), problem$target, options))
-  largest <- largest * penalty_scale(problem)
   structure(largest * lambda.min.ratio^(seq(0, 1, length.out = nlambda)), given = FALSE)
 }
-
-# Penalties of the compiled part, which sees the response divided by its scale, are as many times smaller (gaussian).
-penalty_scale <- function(problem) if (problem$family == "mgaussian") 1 else problem$scale
 
 # Standard deviations of columns, rows counting by their weights.
 column_spreads <- function(problem, x) {
@@ -440,7 +433,7 @@ column_spreads <- function(problem, x) {
 # What the compiled part finds: for the paths of all columns of `weights` decision values, and of a single path its
 # models. `folds` as in net_options().
 train_nets <- function(problem, x, lambda, weights = path_weights(problem), folds = rep(0L, problem$rows)) {
-  options <- net_options(problem, lambda / penalty_scale(problem), weights, folds)
+  options <- net_options(problem, lambda, weights, folds)
   core(core_nets(problem$control, x, list(), problem$target, options))
 }
 
@@ -453,7 +446,7 @@ train_path <- function(problem, x, lambda) {
     over <- which(seq_along(ratio) >= 5 & ratio > 0.999)
     kept <- if (given || length(over) == 0) length(ratio) else over[1]
   } else {
-    options <- net_options(problem, lambda / penalty_scale(problem), path_weights(problem), integer())
+    options <- net_options(problem, lambda, path_weights(problem), integer())
     # The compiled part does not know what the best models of counts of two classes leave.
     share <- 1 - sum(row_weights(problem) * (problem$saturated %||% 0)) / null
     end <- path_end(problem, given, share)
@@ -485,7 +478,7 @@ train_path <- function(problem, x, lambda) {
     dimnames(fit$dfmat) <- dimnames(a0)
   } else {
     beta <- beta[[1]]
-    a0 <- if (problem$family != "cox") stats::setNames(path$a0[first] * problem$scale, names)
+    a0 <- if (problem$family != "cox") stats::setNames(path$a0[first], names)
     fit <- list(a0 = a0, beta = beta, df = diff(beta@p), dim = dim(beta))
   }
   fit <- c(fit, list(lambda = as.double(lambda)[seq_len(kept)], dev.ratio = ratio[seq_len(kept)], nulldev = null,
@@ -560,7 +553,7 @@ null_deviance <- function(problem) {
     0
   } else {
     switch(problem$family,
-      gaussian = sum(w * problem$target * problem$scale) / sum(w),
+      gaussian = sum(w * problem$target) / sum(w),
       huber = stats::optimize(function(at) sum(w * huber_losses(problem$target - at, problem$loss_parameter)),
                               range(problem$target), tol = 1e-8 * diff(range(problem$target)))$minimum,
       quantile = weighted_quantile(problem$target, w, problem$loss_parameter),

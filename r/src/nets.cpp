@@ -48,6 +48,7 @@ Paths paths_of(const Rcpp::NumericVector& y, const List& options) {
   paths.params.max_epochs = Rcpp::as<int>(options["max_epochs"]);
   paths.params.intercept = Rcpp::as<bool>(options["intercept"]);
   paths.params.standardise = Rcpp::as<bool>(options["standardise"]);
+  paths.params.relative_l2 = Rcpp::as<bool>(options["relative_l2"]);
   paths.params.grouped = Rcpp::as<bool>(options["grouped"]);
   paths.folds = Rcpp::as<std::vector<std::int32_t>>(options["folds"]);
   return paths;

@@ -82,6 +82,7 @@ std::vector<std::int64_t> by_path(const Context& context, const Dataset<T>& data
   auto sheaf = paths_of(unit, labels, l1_ratio);
   NetParams params;
   params.loss = regression ? Loss::squared : Loss::logistic;
+  params.relative_l2 = regression;
   const auto largest_alpha = largest_alphas(context, unit, sheaf, params);
   std::vector<std::int64_t> ranked;
   std::vector<bool> taken(static_cast<std::size_t>(unit.features()), false);

@@ -89,6 +89,62 @@ TEST(Svm, WideRowsAreOptimal) {
       }
 }
 
+/// Features around 3000: inner products are a million times as large as what differs between rows. What the SVM says of
+/// its own rows, and of rows asked for later, is what plain loops in double say.
+TEST(Svm, FeaturesFarFromZeroAreLearntAndDecided) {
+  constexpr std::int64_t rows = 300;
+  constexpr std::int64_t features = 12;
+  constexpr double far = 3000;
+  struct Far {
+    KernelParams kernel;
+    double cost;  ///< times those of tasks_of(): kernel values differ by that much less
+  };
+  const std::vector<Far> all{
+      {{.type = KernelType::linear}, 1},
+      {{.type = KernelType::polynomial, .degree = 3, .gamma = 1 / (features * far * far), .coef0 = 0.5}, 1e6}};
+  for (const Device device : devices())
+    for (const bool sparse : {false, true})
+      for (const auto& [kernel, cost] : all)
+        for (const auto kind : {SvmKind::c_svc, SvmKind::nu_svc, SvmKind::epsilon_svr, SvmKind::one_class}) {
+          SCOPED_TRACE(to_string(device) + (sparse ? " sparse " : " dense ") + std::string(to_string(kernel.type)) +
+                       " " + std::string(to_string(kind)));
+          Table<double> table(rows, features, false, kind);
+          auto& x = std::get<DenseMatrix<double>>(table.dataset.x);
+          for (std::int64_t e = 0; e < rows * features; ++e) x.values[e] += far;
+          if (sparse) table.dataset.x = to_sparse(x, 1);
+          table.sheaf.tasks = tasks_of(kind);
+          for (auto& task : table.sheaf.tasks) {
+            if (kind != SvmKind::one_class) task.cost_positive *= cost, task.cost_negative *= cost;
+            if (kind == SvmKind::c_svc) task.negative = SvmTask::rest;
+          }
+          SvmParams params;
+          params.kernel = kernel;
+          params.decisions = true;
+          if (kind == SvmKind::nu_svc) params.tolerance *= kernel.type == KernelType::linear ? 1 : 1e-6;
+          const auto fits = train_sheaf(context_on(device), table.dataset, table.sheaf, params);
+          std::vector<BinarySvm> svms;
+          for (const auto& fit : fits.tasks) svms.push_back(fit.svm);
+          const auto later = decision_values(context_on(device), kernel, table.dataset, svms, table.dataset);
+          for (std::size_t t = 0; t < fits.tasks.size(); ++t) {
+            const auto found =
+                measure(rows_of(table.dataset), table.sheaf, table.sheaf.tasks[t], kernel, fits.tasks[t]);
+            double largest = 1;
+            for (const double decision : found.decisions) largest = std::max(largest, std::abs(decision));
+            if (kind != SvmKind::one_class) {
+              EXPECT_TRUE(fits.tasks[t].converged);
+              EXPECT_LT(found.violation, 2 * params.tolerance);
+            }
+            for (std::int64_t i = 0; i < rows; ++i) {
+              const double expected = found.decisions[static_cast<std::size_t>(i)];
+              ASSERT_NEAR(later(i, static_cast<std::int32_t>(t)), expected, 1e-3 * largest);
+              if (kind != SvmKind::one_class && kind != SvmKind::nu_svc) {
+                ASSERT_NEAR(fits.decisions(i, static_cast<std::int32_t>(t)), expected, 1e-3 * largest);
+              }
+            }
+          }
+        }
+}
+
 /// A nu SVM with the epsilon it found is the epsilon SVM.
 TEST(Svm, NuSvrIsEpsilonSvr) {
   for (const Device device : devices()) {

@@ -44,8 +44,7 @@ TEST_F(LinearCli, FitTellsHowTrainingEndedAndPredictHowGoodItIs) {
 
 TEST_F(LinearCli, FitAnswersInJson) {
   write("t.csv", animals);
-  const auto answer =
-      Json::parse(shell("sheaf fit t.csv --output m --json --loss svm --cost 0.5 --no-penalise-bias").out);
+  const auto answer = Json::parse(shell("sheaf fit t.csv --output m --json --loss svm --cost 0.5").out);
   EXPECT_EQ(answer["solver"], "L2R_L2LOSS_SVC");
   EXPECT_EQ(answer["classes"], (Json{"dog", "cat"}));
   EXPECT_EQ(answer["cost"], 0.5);
@@ -136,6 +135,19 @@ TEST_F(LinearCli, ARowOfWeightTwoCountsAsTwoRows) {
   }
 }
 
+TEST_F(LinearCli, TheBiasIsPenalisedOnRequestAndByTheDual) {
+  write("t.csv", animals);
+  const auto penalised = [&](const std::string& options) {
+    const auto text = shell("sheaf fit t.csv --output m " + options).out;
+    const auto answer = Json::parse(shell("sheaf fit t.csv --output m --json " + options).out);
+    EXPECT_EQ(text.find("bias 1, penalised") != std::string::npos, answer["penalise_bias"].get<bool>()) << text;
+    return answer["penalise_bias"].get<bool>();
+  };
+  for (const auto* options : {"", "--loss svm", "--solver newton"}) EXPECT_FALSE(penalised(options)) << options;
+  for (const auto* options : {"--penalise-bias", "--loss hinge", "--loss crammer-singer", "--loss svm --solver dual"})
+    EXPECT_TRUE(penalised(options)) << options;
+}
+
 TEST_F(LinearCli, MistakesAreAnsweredClearly) {
   write("t.csv", animals);
   write("names.csv", "a,c,\"size, in cm\",kind\n5,0,1,cat\n");
@@ -145,8 +157,6 @@ TEST_F(LinearCli, MistakesAreAnsweredClearly) {
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --output x --loss huber"), 2,
                         {"'huber'", "logistic, svm, hinge, crammer-singer, svr"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --output x --loss hinge --solver newton"), 2, {"hinge", "dual"}));
-  EXPECT_TRUE(
-      complains(shell("sheaf fit t.csv --output x --loss svm --solver dual --no-penalise-bias"), 2, {"dual", "bias"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --output x --cost 0"), 2, {"cost", "more than 0"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --output x --class-weight cow=2"), 2, {"'cow'", "dog and cat"}));
   EXPECT_TRUE(complains(shell("sheaf fit t.csv --output x --class-weight cat"), 2, {"NAME=WEIGHT"}));

@@ -212,6 +212,46 @@ TEST_P(NetPaths, PathsBeginBesideFeaturesWithoutPenalty) {
   EXPECT_GT(models[1].features.size(), 1U);
 }
 
+/// Counts have a loss below 0 at some alphas, where the objective, the penalty in it, is next to 0.
+TEST_P(NetPaths, ConvergeWhereTheObjectiveOfCountsVanishes) {
+  constexpr std::int64_t rows = 1000;
+  constexpr std::int64_t features = 100;
+  constexpr std::int32_t folds = 40;
+  const auto context = on(GetParam());
+  for (const double shift : {0.1, 0.2}) {
+    std::mt19937_64 bits(7);
+    std::normal_distribution<double> normal;
+    Drawn drawn;
+    DenseMatrix<double> x{rows, features, Array<double>(rows * features)};
+    for (std::int64_t i = 0; i < rows; ++i) {
+      double z = shift;
+      for (std::int64_t j = 0; j < features; ++j) {
+        const double value = x.values[i * features + j] = normal(bits);
+        if (j < 10) z += (j % 2 == 0 ? 0.3 : -0.3) * value;
+      }
+      drawn.sheaf.targets.push_back(static_cast<double>(std::poisson_distribution<int>(std::exp(z))(bits)));
+    }
+    drawn.data.x = std::move(x);
+    drawn.sheaf.examples = rows;
+    NetParams params;
+    params.loss = Loss::poisson;
+    params.tolerance = 1e-9;
+    drawn.sheaf.paths = {{0, 0, 1.0, {}}};
+    const auto alphas = alpha_path(largest_alphas(context, drawn.data, drawn.sheaf, params)[0], 1e-2, 50);
+    drawn.sheaf.weight_columns = folds;
+    for (std::int64_t e = 0; e < rows * folds; ++e) drawn.sheaf.row_weights.push_back(bits() % 10 != 0 ? 1.0F : 0.0F);
+    drawn.sheaf.paths.clear();
+    for (std::int32_t fold = 0; fold < folds; ++fold) drawn.sheaf.paths.push_back({fold, 0, 1.0, alphas});
+    double lowest = HUGE_VAL;
+    for (const auto& model : elastic_nets(context, drawn.data, drawn.sheaf, params)) {
+      EXPECT_TRUE(model.fit.converged) << "fold " << model.path << ", alpha " << model.alpha << ", objective "
+                                       << model.fit.objective;
+      lowest = std::min(lowest, std::abs(model.fit.objective));
+    }
+    EXPECT_LT(lowest, 1e-3);
+  }
+}
+
 TEST_P(NetPaths, EndsWhereItsRuleSays) {
   auto drawn = draw(400, 12, Loss::poisson, 0);
   const auto context = on(GetParam());

@@ -24,8 +24,8 @@ class TargetsCli : public ProgramTest {
 };
 
 const std::string fit =
-    "sheaf fit cars.csv --label mpg,disp,qsec --model elastic-net --alpha 10 --l1-ratio 0.5 --tolerance 1e-12 "
-    "--scale none --precision double --output cars.model";
+    "sheaf fit cars.csv --label mpg,disp,qsec --model elastic-net --alpha 10 --l1-ratio 0.5 --no-relative-l2 "
+    "--tolerance 1e-12 --scale none --precision double --output cars.model";
 
 /// The predictions of the first row are glmnet's.
 TEST_F(TargetsCli, FitsAndPredictsOneColumnATarget) {

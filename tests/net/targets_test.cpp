@@ -26,6 +26,7 @@ NetOptions close_options(double alpha, double l1_ratio = 0.5) {
   NetOptions options;
   options.alpha = alpha;
   options.l1_ratio = l1_ratio;
+  options.relative_l2 = false;
   options.tolerance = 1e-13;
   options.max_epochs = 100000;
   return options;

@@ -1,12 +1,15 @@
 // What a search decides by itself: whoever gives no grid, score or unit gets a model that is worth having.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <sheaf/io.hpp>
+#include <sheaf/model.hpp>
 #include <sheaf/search.hpp>
 
 #include "core/random.hpp"
@@ -69,6 +72,91 @@ TEST(SearchDefaults, SupportVectorRegressionDoesNotDependOnTheUnitOfTheTarget) {
     const auto result = search(context(), make_numbers(unit), "svm");
     EXPECT_NEAR(r_squared_of(result), expected, 1e-12) << unit;
     EXPECT_GT(result.size(result.level, result.level.chosen.chosen), 1) << "support vectors";
+  }
+}
+
+Dataset<double> make_line(double unit) {
+  const auto table = random_rows(150, 6, 1.0, 13);
+  Random random(17);
+  Dataset<double> dataset;
+  dataset.x = dense_of<double>(table, 6);
+  for (const auto& row : table)
+    dataset.target.values.push_back(unit * (3 * row[0] - 2 * row[1] + row[2] + 0.3 * row[3] + random.normal()));
+  dataset.target.kind = LabelKind::numbers;
+  dataset.source = "table";
+  return dataset;
+}
+
+struct NetKindAndRatio {
+  std::string kind;
+  std::string l1_ratio;
+  bool alpha_has_unit;  ///< the quantile loss is linear in the unit of the target, as the weights are
+};
+
+std::vector<NetKindAndRatio> nets_of_numbers() {
+  std::vector<NetKindAndRatio> nets;
+  for (const auto* kind : {"elastic-net", "elastic-net-huber", "elastic-net-quantile"})
+    for (const auto* l1_ratio : {"0", "0.5", "1"})
+      nets.push_back({kind, l1_ratio, std::string(kind) != "elastic-net-quantile"});
+  return nets;
+}
+
+constexpr std::array units{1e3, 1e5, 1e-5};
+
+void expect_multiples(const Predictions& found, const Predictions& expected, double unit, const std::string& what) {
+  double largest = 0;
+  for (const double value : expected.decisions) largest = std::max(largest, std::abs(value));
+  ASSERT_EQ(found.decisions.size(), expected.decisions.size());
+  for (std::size_t i = 0; i < expected.decisions.size(); ++i)
+    ASSERT_NEAR(found.decisions[i] / unit, expected.decisions[i], 1e-6 * largest) << what << ", row " << i;
+}
+
+TEST(SearchDefaults, NetsDoNotDependOnTheUnitOfTheTarget) {
+  const auto data = make_line(1);
+  for (const auto& net : nets_of_numbers()) {
+    const NamedSettings settings{{"l1-ratio", net.l1_ratio}};
+    const auto expected = search(context(), data, net.kind, settings);
+    EXPECT_GT(r_squared_of(expected), 0.9) << net.kind;
+    for (const double unit : units) {
+      const auto what = fmt::format("{} at {}, unit {}", net.kind, net.l1_ratio, unit);
+      const auto result = search(context(), make_line(unit), net.kind, settings);
+      EXPECT_NEAR(r_squared_of(result), r_squared_of(expected), 1e-6) << what;
+      const double alpha = expected.value(expected.chosen(), "alpha") * (net.alpha_has_unit ? unit : 1.0);
+      EXPECT_NEAR(result.value(result.chosen(), "alpha"), alpha, 1e-6 * alpha) << what;
+      EXPECT_EQ(result.size(result.level, result.level.chosen.chosen),
+                expected.size(expected.level, expected.level.chosen.chosen))
+          << what;
+      expect_multiples(result.model->predict(context(), data), expected.model->predict(context(), data), unit, what);
+    }
+  }
+}
+
+TEST(SearchDefaults, TrainedNetsDoNotDependOnTheUnitOfTheTarget) {
+  const auto data = make_line(1);
+  for (const auto& net : nets_of_numbers())
+    for (const double unit : units) {
+      const auto train = [&](double times) {
+        auto options = find_model_kind(net.kind).options;
+        set_parameter(options, "l1-ratio", net.l1_ratio);
+        set_parameter(options, "alpha", fmt::format("{}", 0.1 * (net.alpha_has_unit ? times : 1.0)));
+        return fit(context(), make_line(times), options).predict(context(), data);
+      };
+      expect_multiples(train(unit), train(1), unit, fmt::format("{} at {}, unit {}", net.kind, net.l1_ratio, unit));
+    }
+}
+
+/// 10 of 5,010 rows. With an intercept that is not penalised the mean of the probabilities is the share of the class.
+TEST(SearchDefaults, RareClassesHaveTheirProbability) {
+  constexpr std::int64_t rows = 5010;
+  constexpr double share = 10.0 / rows;
+  const auto data = make_rare(rows, 501, 8);
+  for (const auto* cost : {"0.01", "1", "100"}) {
+    const auto result = search(context(), data, "linear", {{"cost", cost}});
+    EXPECT_GT(result.summary(result.level.chosen.chosen, Metric::auc).mean, 0.95) << cost;
+    const auto predictions = result.model->predict(context(), data, true);
+    double sum = 0;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(rows); ++i) sum += predictions.probabilities[2 * i + 1];
+    EXPECT_NEAR(sum / rows, share, 0.1 * share) << cost;
   }
 }
 

@@ -43,6 +43,8 @@ test_that("Huber nets are where the gradient of their objective is 0", {
   factors <- rep(c(1, 2), length.out = ncol(x))
   factors <- factors * ncol(x) / sum(factors)
   offset <- 5 * birth$lwt
+  share <- w / sum(w)
+  unit <- sqrt(sum(share * (y - offset - sum(share * (y - offset)))^2))
   for (alpha in c(1, 0.4)) {
     for (standardise in c(TRUE, FALSE)) {
       found <- sheaf_net(x, y, "huber", alpha = alpha, weights = w, offset = offset, penalty.factor = factors,
@@ -53,7 +55,7 @@ test_that("Huber nets are where the gradient of their objective is 0", {
         errors <- y - predict(found, x, newoffset = offset)[, step]
         slopes <- pmax(pmin(errors, found$threshold), -found$threshold) * w / sum(w)
         beta <- found$beta[, step] * spread
-        steep <- colSums(x * slopes) / spread - found$lambda[step] * (1 - alpha) * factors * beta
+        steep <- colSums(x * slopes) / spread - found$lambda[step] * (1 - alpha) / unit * factors * beta
         bound <- found$lambda[step] * alpha * factors
         used <- beta != 0
         expect_true(any(used))
@@ -67,11 +69,25 @@ test_that("Huber nets are where the gradient of their objective is 0", {
 
 test_that("Huber nets of wide thresholds are those of glmnet", {
   lambda <- c(100, 30, 10)
-  found <- sheaf_net(x, y, "huber", threshold = 1e6, lambda = lambda)
-  expected <- glmnet::glmnet(x, y, lambda = lambda, thresh = 1e-14)
-  expect_close(coef(found), coef(expected), 1e-4)
-  expect_close(found$dev.ratio, expected$dev.ratio)
-  expect_close(2 * found$nulldev, expected$nulldev)
+  for (alpha in c(1, 0.4)) {
+    found <- sheaf_net(x, y, "huber", threshold = 1e6, lambda = lambda, alpha = alpha)
+    expected <- glmnet::glmnet(x, y, lambda = lambda, alpha = alpha, thresh = 1e-14)
+    expect_close(coef(found), coef(expected), 1e-4)
+    expect_close(found$dev.ratio, expected$dev.ratio)
+    expect_close(2 * found$nulldev, expected$nulldev)
+  }
+})
+
+test_that("the unit of the response changes nothing but coefficients and penalties", {
+  for (family in c("gaussian", "huber", "quantile")) {
+    for (alpha in c(0, 0.4, 1)) {
+      one <- sheaf_net(x, y, family, alpha = alpha, nlambda = 10, lambda.min.ratio = 0.05)
+      other <- sheaf_net(x, 1000 * y, family, alpha = alpha, nlambda = 10, lambda.min.ratio = 0.05)
+      expect_equal(other$lambda, one$lambda * if (family == "quantile") 1 else 1000)
+      expect_equal(as.matrix(coef(other)), 1000 * as.matrix(coef(one)), tolerance = 1e-4)
+      expect_equal(other$dev.ratio, one$dev.ratio, tolerance = 1e-6)
+    }
+  }
 })
 
 test_that("the first penalty leaves no coefficient and the next one does", {

@@ -18,6 +18,7 @@
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
 #include "kernel/smo/task_progress.hpp"
+#include "kernel/values/table.hpp"
 
 namespace sheaf::kernel {
 namespace {
@@ -233,7 +234,9 @@ class ChunkTrainer {
 
   void improve(const std::vector<std::int32_t>& rows) {
     ++outer_rounds_;
-    const auto ops = make_ops(context_, dataset_, rows, params_.kernel);
+    // The sum of all changes is 0, whatever that of the variables is.
+    const auto offsets = kernel_offsets(dataset_.x, rows, params_.kernel, context_.threads());
+    const auto ops = make_ops(context_, dataset_, rows, params_.kernel, offsets);
     std::vector<TaskProblem> problems;
     for (const std::size_t t : unfinished_) problems.push_back(part_of_problem(t, rows));
     const auto count = static_cast<std::int64_t>(rows.size());

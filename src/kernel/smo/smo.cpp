@@ -11,6 +11,7 @@
 #include "kernel/smo/chunks.hpp"
 #include "kernel/smo/rounds.hpp"
 #include "kernel/smo/task_progress.hpp"
+#include "kernel/values/table.hpp"
 #include "kernel/verbs/ops.hpp"
 
 namespace sheaf {
@@ -73,9 +74,20 @@ class Results {
   const RowOrder& order_;
 };
 
-/// Tasks first .. first + count - 1, all rows at once.
-void train_some(const Context& context, std::int32_t first, std::int32_t count, SvmOps& ops, Rounds& rounds,
-                std::int64_t max_iterations, Results& results, TaskProgress& progress) {
+/// Gives back to the gradient of a task what offsets took off its kernel values. The sum of beta is 0.
+void restore_gradient(const TaskProblem& problem, std::span<const double> beta, std::span<const double> offsets,
+                      std::span<double> g) {
+  if (offsets.empty()) return;
+  double taken = 0;
+  for (std::int64_t v = 0; v < problem.variables(); ++v)
+    taken += beta[static_cast<std::size_t>(v)] * offsets[static_cast<std::size_t>(problem.position(v % problem.rows))];
+  for (double& gradient : g) gradient += taken;
+}
+
+/// Tasks first .. first + count - 1, all rows at once. `offsets`: those of the kernel values.
+void train_some(const Context& context, std::int32_t first, std::int32_t count, SvmOps& ops,
+                std::span<const double> offsets, Rounds& rounds, std::int64_t max_iterations, Results& results,
+                TaskProgress& progress) {
   const auto problems = results.problems(context, first, count);
   rounds.solve(problems, false, max_iterations, [&](std::int32_t task, double violation) {
     progress.report(static_cast<std::size_t>(first + task), violation);
@@ -89,12 +101,12 @@ void train_some(const Context& context, std::int32_t first, std::int32_t count, 
     places[t] = {places[t - 1].first + problems[t - 1].variables(), places[t - 1].second + problems[t - 1].rows};
   parallel_for(context.threads(), count, [&](std::int64_t number) {
     const auto t = static_cast<std::size_t>(number);
-    results.keep(first + static_cast<std::int32_t>(number), problems[t],
-                 std::span<const double>(beta).subspan(static_cast<std::size_t>(places[t].first),
-                                                       static_cast<std::size_t>(problems[t].variables())),
-                 std::span<const double>(g).subspan(static_cast<std::size_t>(places[t].second),
-                                                    static_cast<std::size_t>(problems[t].rows)),
-                 rounds.ends()[t]);
+    const auto own = std::span<const double>(beta).subspan(static_cast<std::size_t>(places[t].first),
+                                                           static_cast<std::size_t>(problems[t].variables()));
+    const auto gradient = std::span<double>(g).subspan(static_cast<std::size_t>(places[t].second),
+                                                       static_cast<std::size_t>(problems[t].rows));
+    restore_gradient(problems[t], own, offsets, gradient);
+    results.keep(first + static_cast<std::int32_t>(number), problems[t], own, gradient, rounds.ends()[t]);
   });
 }
 
@@ -145,7 +157,11 @@ SvmFits train_all(const Context& context, const Dataset<T>& dataset, const SvmSh
   check_sheaf(sheaf, dataset.rows(), dataset.features(), params);
   const RowOrder order = order_rows(sheaf);
   Results results(sheaf, params, order);
-  auto ops = make_ops(context, dataset, order.rows, params.kernel);
+  // The sum of the variables is 0 but in one-class models.
+  std::vector<double> offsets;
+  if (sheaf.kind != SvmKind::one_class)
+    offsets = kernel_offsets(dataset.x, order.rows, params.kernel, context.threads());
+  auto ops = make_ops(context, dataset, order.rows, params.kernel, offsets);
   std::int64_t variables = 0;
   for (std::size_t t = 0; t < sheaf.tasks.size(); ++t)
     variables += count_variables(sheaf, order, static_cast<std::int32_t>(t));
@@ -165,7 +181,7 @@ SvmFits train_all(const Context& context, const Dataset<T>& dataset, const SvmSh
   TaskProgress progress(context.progress(), name, sheaf.tasks.size(), params.tolerance);
   for (std::int32_t first = 0; first < static_cast<std::int32_t>(sheaf.tasks.size());) {
     const std::int32_t count = tasks_that_fit(sheaf, order, first, ops->bytes_per_variable(), room);
-    train_some(context, first, count, *ops, rounds, params.max_iterations, results, progress);
+    train_some(context, first, count, *ops, offsets, rounds, params.max_iterations, results, progress);
     first += count;
   }
   results.fits.counts = rounds.counts();

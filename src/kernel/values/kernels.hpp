@@ -1,6 +1,7 @@
 // Kernel functions: names, parameters and formulas, and the value of each from an inner product, as host/device
 // functors written once for both backends. A new kernel is a functor here with its `function`, a place in AllKernels,
-// and a member of KernelType. `A` is the type in which inner products are summed; values are float.
+// and a member of KernelType. `A` is the type in which inner products are summed. Values of distances are float; others
+// are of type A, so that what is taken off them (kernel_offsets() in table.hpp) is taken off before they are rounded.
 #pragma once
 
 #include <cmath>
@@ -11,14 +12,15 @@
 
 namespace sheaf::kernel {
 
-/// Functors take x'y of two rows and the squared norms of both.
+/// Functors take x'y of two rows and a term of each: its squared norm for kernels of the distance, else its offset,
+/// which is subtracted from the value.
 template <class A>
 struct Linear {
   static constexpr KernelFunction function{
       .type = KernelType::linear, .name = "linear", .title = "linear kernel", .formula = "x'y", .libsvm = 0};
 
   explicit Linear(const KernelParams&) {}
-  SHEAF_HOST_DEVICE float operator()(A dot, A, A) const { return static_cast<float>(dot); }
+  SHEAF_HOST_DEVICE A operator()(A dot, A offset, A other) const { return dot - offset - other; }
 };
 
 template <class A>
@@ -36,14 +38,14 @@ struct Polynomial {
 
   explicit Polynomial(const KernelParams& params)
       : gamma(static_cast<A>(params.gamma)), coef0(static_cast<A>(params.coef0)), degree(params.degree) {}
-  SHEAF_HOST_DEVICE float operator()(A dot, A, A) const {
+  SHEAF_HOST_DEVICE A operator()(A dot, A offset, A other) const {
     A base = gamma * dot + coef0;
     A result = 1;
     for (int power = degree; power > 0; power /= 2) {
       if (power % 2 == 1) result *= base;
       base *= base;
     }
-    return static_cast<float>(result);
+    return result - offset - other;
   }
 };
 
@@ -91,7 +93,9 @@ struct Sigmoid {
 
   explicit Sigmoid(const KernelParams& params)
       : gamma(static_cast<A>(params.gamma)), coef0(static_cast<A>(params.coef0)) {}
-  SHEAF_HOST_DEVICE float operator()(A dot, A, A) const { return static_cast<float>(std::tanh(gamma * dot + coef0)); }
+  SHEAF_HOST_DEVICE A operator()(A dot, A offset, A other) const {
+    return std::tanh(gamma * dot + coef0) - offset - other;
+  }
 };
 
 template <class... Kernels>

@@ -31,11 +31,11 @@ __global__ void lay_out_rows(SourceRows<A> from, const std::int32_t* positions, 
 
 /// rows[r][to + i] = the kernel value of inner product dots[r][i].
 template <class A, class Kernel, class Out>
-__global__ void apply_kernel(Kernel kernel, const A* dots, std::int64_t width, std::int64_t to, const A* norms,
-                             const A* from_norms, const std::int32_t* positions, Out* const* rows) {
+__global__ void apply_kernel(Kernel kernel, const A* dots, std::int64_t width, std::int64_t to, const A* terms,
+                             const A* from_terms, const std::int32_t* positions, Out* const* rows) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   const auto r = static_cast<std::int64_t>(blockIdx.y);
-  if (i < width) rows[r][to + i] = static_cast<Out>(kernel(dots[r * width + i], norms[i], from_norms[positions[r]]));
+  if (i < width) rows[r][to + i] = static_cast<Out>(kernel(dots[r * width + i], terms[i], from_terms[positions[r]]));
 }
 
 template <class A>
@@ -47,7 +47,7 @@ struct alignas(4 * sizeof(A) < 16 ? 4 * sizeof(A) : 16) Four {
 template <class A, class Kernel, class Out>
 __global__ void __launch_bounds__(row_threads)
     sparse_kernel_rows(Kernel kernel, const std::int64_t* offsets, const std::int32_t* indices, const A* values,
-                       Range against, const A* side_by_side, const A* norms, const A* from_norms,
+                       Range against, const A* side_by_side, const A* terms, const A* from_terms,
                        const std::int32_t* positions, int count, Out* const* rows, std::int64_t to) {
   __shared__ A tile[tile_rows][lanes + 1];
   const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(row_threads)
   const std::int64_t i = first + lane;
   if (i >= against.end) return;
   for (int r = warp; r < count; r += rows_a_block)
-    rows[r][to + i - against.begin] = static_cast<Out>(kernel(tile[lane][r], norms[i], from_norms[positions[r]]));
+    rows[r][to + i - against.begin] = static_cast<Out>(kernel(tile[lane][r], terms[i], from_terms[positions[r]]));
 }
 
 /// Features up to which dense rows are taken by the kernel below: cuBLAS would write inner products and read them
@@ -84,8 +84,8 @@ inline constexpr int narrow_depth = 16;
 template <class A, class Kernel, class Out>
 __global__ void __launch_bounds__(256)
     narrow_kernel_rows(Kernel kernel, const A* x, std::int64_t features, std::int64_t width, const A* from,
-                       std::int64_t from_features, const std::int32_t* positions, int count, const A* norms,
-                       const A* from_norms, Out* const* rows, std::int64_t to) {
+                       std::int64_t from_features, const std::int32_t* positions, int count, const A* terms,
+                       const A* from_terms, Out* const* rows, std::int64_t to) {
   __shared__ A xs[narrow_depth][narrow_rows + 4];
   __shared__ A others[narrow_depth][narrow_lanes + 4];
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * narrow_rows;
@@ -116,10 +116,10 @@ __global__ void __launch_bounds__(256)
   for (int b = 0; b < 4; ++b) {
     const int r = first_lane + down * 4 + b;
     if (r >= count) return;
-    const A norm = from_norms[positions[r]];
+    const A term = from_terms[positions[r]];
     for (int a = 0; a < 8; ++a) {
       const std::int64_t i = first + across + 16 * a;
-      if (i < width) rows[r][to + i] = static_cast<Out>(kernel(sums[a][b], norms[i], norm));
+      if (i < width) rows[r][to + i] = static_cast<Out>(kernel(sums[a][b], terms[i], term));
     }
   }
 }
@@ -199,7 +199,7 @@ class KernelRows {
     with_kernel<A>(kernel_, [&](auto kernel) {
       narrow_kernel_rows<A, decltype(kernel), Out><<<blocks, 256, 0, stream_>>>(
           kernel, table.dense.data() + against.begin * table.columns, table.columns, width, from.dense.data(),
-          from.columns, positions, count, table.norms.data() + against.begin, from.norms.data(), rows, to);
+          from.columns, positions, count, table.terms.data() + against.begin, from.terms.data(), rows, to);
       cuda::check_launch("narrow_kernel_rows");
     });
   }
@@ -219,7 +219,7 @@ class KernelRows {
     with_kernel<A>(kernel_, [&](auto kernel) {
       const dim3 blocks(static_cast<unsigned>((width + 255) / 256), static_cast<unsigned>(count));
       apply_kernel<A, decltype(kernel), Out><<<blocks, 256, 0, stream_>>>(
-          kernel, between_.data(), width, to, table.norms.data() + against.begin, from.norms.data(), positions, rows);
+          kernel, between_.data(), width, to, table.terms.data() + against.begin, from.terms.data(), positions, rows);
       cuda::check_launch("apply_kernel");
     });
   }
@@ -232,7 +232,7 @@ class KernelRows {
       const auto blocks = static_cast<unsigned>((against.end - against.begin + tile_rows - 1) / tile_rows);
       sparse_kernel_rows<A, decltype(kernel), Out><<<blocks, row_threads, 0, stream_>>>(
           kernel, table.offsets.data(), table.indices.data(), table.values.data(), against, laid_out_.data(),
-          table.norms.data(), from.norms.data(), positions, count, rows, to);
+          table.terms.data(), from.terms.data(), positions, count, rows, to);
       cuda::check_launch("sparse_kernel_rows");
     });
   }

@@ -78,11 +78,19 @@ SparseMatrix<A> sparse_rows(const Matrix<T>& x, std::span<const std::int32_t> or
 
 }  // namespace
 
+bool depends_on_distance(const KernelParams& kernel) {
+  bool result = false;
+  with_kernel<float>(kernel, [&]<class Kernel>(const Kernel&) { result = OfDistance<Kernel>; });
+  return result;
+}
+
 template <class A, class T>
-Table<A> take_rows(const Matrix<T>& x, std::span<const std::int32_t> order, double dense_from, int threads) {
+Table<A> take_rows(const Matrix<T>& x, std::span<const std::int32_t> order, const KernelParams& kernel,
+                   double dense_from, int threads) {
   const double cells = static_cast<double>(rows(x)) * static_cast<double>(columns(x));
   Table<A> table;
-  table.norms = norms_of<A>(x, order, threads);
+  table.terms = depends_on_distance(kernel) ? norms_of<A>(x, order, threads)
+                                            : Array<A>::zeros(static_cast<std::int64_t>(order.size()));
   if (static_cast<double>(stored(x)) >= dense_from * cells)
     table.x = dense_rows<A>(x, order, threads);
   else
@@ -118,13 +126,52 @@ Size size_of(const Matrix<T>& x, int threads) {
   return size;
 }
 
-bool depends_on_distance(const KernelParams& params) {
-  bool result = false;
-  with_kernel<float>(params, [&]<class Kernel>(const Kernel&) { result = OfDistance<Kernel>; });
-  return result;
+template <class T>
+std::vector<double> mean_row(const Matrix<T>& x, std::span<const std::int32_t> order) {
+  std::vector<double> mean(static_cast<std::size_t>(columns(x)), 0.0);
+  for (const std::int32_t row : order)
+    for_entries(x, row,
+                [&](std::int64_t j, T value) { mean[static_cast<std::size_t>(j)] += static_cast<double>(value); });
+  for (double& value : mean) value /= static_cast<double>(order.size());
+  return mean;
 }
 
 }  // namespace
+
+template <class T>
+std::vector<double> kernel_offsets(const Matrix<T>& x, std::span<const std::int32_t> order, const KernelParams& kernel,
+                                   int threads) {
+  constexpr double much_larger = 16;  // float then loses 1e-6 of the differences
+  if (kernel.type == KernelType::precomputed || depends_on_distance(kernel) || order.empty()) return {};
+  const auto mean = mean_row(x, order);
+  std::vector<double> offsets(order.size());
+  std::vector<double> own(order.size());
+  with_kernel<double>(kernel, [&](const auto& value) {
+    double squares = 0;
+    for (const double entry : mean) squares += entry * entry;
+    const double of_mean = value(squares, 0.0, 0.0);
+    parallel_ranges(threads, static_cast<std::int64_t>(order.size()), 256, [&](Range range) {
+      for (auto i = static_cast<std::size_t>(range.begin); i < static_cast<std::size_t>(range.end); ++i) {
+        double norm = 0;
+        double dot = 0;
+        for_entries(x, order[i], [&](std::int64_t j, T entry) {
+          norm += static_cast<double>(entry) * static_cast<double>(entry);
+          dot += static_cast<double>(entry) * mean[static_cast<std::size_t>(j)];
+        });
+        own[i] = value(norm, 0.0, 0.0);
+        offsets[i] = value(dot, 0.0, 0.0) - of_mean / 2;
+      }
+    });
+  });
+  double largest = 0;
+  double difference = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    largest = std::max(largest, std::abs(own[i]));
+    difference = std::max(difference, std::abs(own[i] - 2 * offsets[i]));
+  }
+  const bool worthwhile = std::isfinite(largest) && largest > much_larger * difference;
+  return worthwhile ? offsets : std::vector<double>();
+}
 
 template <class T>
 bool float_suffices(const Matrix<T>& x, const KernelParams& kernel, int threads) {
@@ -157,12 +204,16 @@ Table<float> precomputed_table(const Matrix<T>& x, std::span<const std::int32_t>
 }
 
 #define SHEAF_TABLE(A, T) \
-  template Table<A> take_rows<A, T>(const Matrix<T>&, std::span<const std::int32_t>, double, int);
+  template Table<A> take_rows<A, T>(const Matrix<T>&, std::span<const std::int32_t>, const KernelParams&, double, int);
 SHEAF_TABLE(float, float)
 SHEAF_TABLE(float, double)
 SHEAF_TABLE(double, float)
 SHEAF_TABLE(double, double)
 #undef SHEAF_TABLE
+template std::vector<double> kernel_offsets(const Matrix<float>&, std::span<const std::int32_t>, const KernelParams&,
+                                            int);
+template std::vector<double> kernel_offsets(const Matrix<double>&, std::span<const std::int32_t>, const KernelParams&,
+                                            int);
 template bool float_suffices(const Matrix<float>&, const KernelParams&, int);
 template bool float_suffices(const Matrix<double>&, const KernelParams&, int);
 template bool float_distances_suffice(const Matrix<float>&, const KernelParams&, int);

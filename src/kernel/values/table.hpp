@@ -1,9 +1,10 @@
 // The rows that kernel values are computed from, in CPU memory: in the order of training, in the precision that inner
-// products need, dense or sparse as is cheaper, with their squared norms.
+// products need, dense or sparse as is cheaper, with the term of each row that kernel values take (kernels.hpp).
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include <sheaf/matrix.hpp>
 #include <sheaf/svm.hpp>
@@ -13,16 +14,29 @@ namespace sheaf::kernel {
 template <class A>
 struct Table {
   Matrix<A> x;
-  Array<A> norms;
+  Array<A> terms;
   bool distances = false;  ///< |x - y|^2 is summed itself, not |x|^2 + |y|^2 - 2 x'y
 };
 
 /// Rows with a larger share of stored entries are made dense.
 inline constexpr double dense_share = 0.4;
 
-/// Rows order[0], order[1] ... of x.
+/// Rows order[0], order[1] ... of x. Their terms are squared norms, for kernels that are not of the distance zeros.
 template <class A, class T>
-Table<A> take_rows(const Matrix<T>& x, std::span<const std::int32_t> order, double dense_from, int threads);
+Table<A> take_rows(const Matrix<T>& x, std::span<const std::int32_t> order, const KernelParams& kernel,
+                   double dense_from, int threads);
+
+/// Whether the kernel is a function of |x - y|.
+bool depends_on_distance(const KernelParams& kernel);
+
+/// What to subtract from the kernel values k(x, y) of rows order[0], order[1] ... for each of the two rows: with m the
+/// mean row, k(x, m) - k(m, m) / 2, so that the difference is the inner product of the images of x and y, measured from
+/// that of m. Variables of an SVM whose sum is fixed do not see it, and float does not lose it: features around 3000
+/// have inner products of 1e7 a feature, of which float knows 1. Empty if values are not much larger than those
+/// differences, and for kernels of the distance.
+template <class T>
+std::vector<double> kernel_offsets(const Matrix<T>& x, std::span<const std::int32_t> order, const KernelParams& kernel,
+                                   int threads);
 
 /// Whether inner products may be summed in float. |x|^2 + |y|^2 - 2 x'y cancels: its error times gamma must stay far
 /// below the tolerances in use, or be none at all, as with integers. Other kernels are summed in double.
@@ -33,7 +47,7 @@ bool float_suffices(const Matrix<T>& x, const KernelParams& kernel, int threads)
 template <class T>
 bool float_distances_suffice(const Matrix<T>& x, const KernelParams& kernel, int threads);
 
-/// A precomputed kernel with rows and columns in the given order: dense, without norms.
+/// A precomputed kernel with rows and columns in the given order: dense, without terms.
 template <class T>
 Table<float> precomputed_table(const Matrix<T>& x, std::span<const std::int32_t> order, int threads);
 

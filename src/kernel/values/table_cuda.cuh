@@ -1,5 +1,5 @@
 // The rows that kernel values are computed from, on a GPU: taken from the resident dataset in the order of training, in
-// the precision that inner products need, dense or sparse as is cheaper there, with their squared norms.
+// the precision that inner products need, dense or sparse as is cheaper there, with the terms of kernel values.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct DeviceTable {
   Array<std::int64_t> offsets;
   Array<std::int32_t> indices;
   Array<A> values;
-  Array<A> norms;
+  Array<A> terms;
 };
 
 /// Rows of T as they lie in the dataset.
@@ -90,17 +90,24 @@ __global__ void take_sparse_rows(SourceRows<T> from, const std::int32_t* order, 
 /// many products of dense rows.
 inline constexpr double dense_share = 0.05;
 
-/// `x` lies in CPU memory, `on_device` is the same there.
+/// Squared norms are no terms of kernels that are not of the distance.
+template <class A>
+void clear_other_norms(const KernelParams& kernel, cudaStream_t stream, Array<A>& terms) {
+  if (!depends_on_distance(kernel) && terms.bytes() > 0)
+    cuda::check(cudaMemsetAsync(terms.data(), 0, static_cast<std::size_t>(terms.bytes()), stream), "clearing terms");
+}
+
+/// `x` lies in CPU memory, `on_device` is the same there. Terms are as those of the function of the same name there.
 template <class A, class T>
 DeviceTable<A> take_rows(const Matrix<T>& x, const Matrix<T>& on_device, std::span<const std::int32_t> order,
-                         std::int64_t room, Device device, cudaStream_t stream) {
+                         const KernelParams& kernel, std::int64_t room, Device device, cudaStream_t stream) {
   DeviceTable<A> table;
   table.rows = static_cast<std::int64_t>(order.size());
   table.columns = columns(x);
   const double cells = static_cast<double>(rows(x)) * static_cast<double>(columns(x));
   const std::int64_t bytes = table.rows * table.columns * static_cast<std::int64_t>(sizeof(A));
   table.is_dense = !is_sparse(x) || (static_cast<double>(stored(x)) >= dense_share * cells && bytes <= room);
-  table.norms = Array<A>(table.rows, device);
+  table.terms = Array<A>(table.rows, device);
   const auto on_gpu = Array<std::int32_t>::copy_of(order, device);
   if (table.is_dense) {
     table.dense = Array<A>(table.rows * table.columns, device);
@@ -108,8 +115,9 @@ DeviceTable<A> take_rows(const Matrix<T>& x, const Matrix<T>& on_device, std::sp
       cuda::check(cudaMemsetAsync(table.dense.data(), 0, static_cast<std::size_t>(table.dense.bytes()), stream),
                   "clearing rows");
     take_dense_rows<<<row_blocks(table.rows), row_threads, 0, stream>>>(source_of(on_device), on_gpu.data(), table.rows,
-                                                                        table.dense.data(), table.norms.data());
+                                                                        table.dense.data(), table.terms.data());
     cuda::check_launch("take_dense_rows");
+    clear_other_norms(kernel, stream, table.terms);
     return table;
   }
   const auto& sparse = std::get<SparseMatrix<T>>(x);
@@ -121,8 +129,9 @@ DeviceTable<A> take_rows(const Matrix<T>& x, const Matrix<T>& on_device, std::sp
   table.values = Array<A>(offsets.back(), device);
   take_sparse_rows<<<row_blocks(table.rows), row_threads, 0, stream>>>(source_of(on_device), on_gpu.data(), table.rows,
                                                                        table.offsets.data(), table.indices.data(),
-                                                                       table.values.data(), table.norms.data());
+                                                                       table.values.data(), table.terms.data());
   cuda::check_launch("take_sparse_rows");
+  clear_other_norms(kernel, stream, table.terms);
   return table;
 }
 
@@ -135,7 +144,7 @@ DeviceTable<A> bring_rows(const Table<A>& from, Range rows, Device device) {
   const auto part = [&](const auto& array, std::int64_t begin, std::int64_t end) {
     return array.span().subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
   };
-  table.norms = Array<A>::copy_of(part(from.norms, rows.begin, rows.end), device);
+  table.terms = Array<A>::copy_of(part(from.terms, rows.begin, rows.end), device);
   if (const auto* dense = std::get_if<DenseMatrix<A>>(&from.x)) {
     table.is_dense = true;
     table.dense = Array<A>::copy_of(part(dense->values, rows.begin * table.columns, rows.end * table.columns), device);

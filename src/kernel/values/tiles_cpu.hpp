@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "core/simd.hpp"
@@ -20,7 +21,7 @@ inline constexpr int lanes = 64 / static_cast<int>(sizeof(A));
 inline constexpr std::int64_t tile_rows = 64;
 
 /// Up to lanes<A> rows of a table, feature-major; missing ones are zeros. Features from `features` on, which the rows
-/// that pass by do not have, count in the norms alone.
+/// that pass by do not have, count in the terms alone.
 template <class A>
 class LaneRows {
  public:
@@ -29,11 +30,11 @@ class LaneRows {
     for (std::size_t r = 0; r < positions.size(); ++r) put(from, positions[r], r);
   }
   const A* values() const { return values_.data(); }
-  const A* norms() const { return norms_; }
+  const A* terms() const { return terms_; }
 
  private:
   void put(const Table<A>& from, std::int64_t position, std::size_t lane) {
-    norms_[lane] = from.norms[position];
+    terms_[lane] = from.terms[position];
     if (const auto* dense = std::get_if<DenseMatrix<A>>(&from.x)) {
       for (std::int64_t j = 0; j < std::min(dense->columns, features_); ++j)
         values_[static_cast<std::size_t>(j * lanes<A>) + lane] = dense->values[position * dense->columns + j];
@@ -48,7 +49,7 @@ class LaneRows {
 
   std::vector<A> values_;
   std::int64_t features_;
-  A norms_[lanes<A>] = {};
+  A terms_[lanes<A>] = {};
 };
 
 /// All rows go through the same instructions, the last ones with rows beside them whose results are not kept: the value
@@ -168,35 +169,37 @@ void apply_to_distances(const Rbf<A>& /*kernel*/, float* values, std::int64_t co
 }
 
 /// Turns inner products into kernel values.
-template <class A, class Kernel>
-void apply(const Kernel& kernel, const Table<A>& table, std::int64_t first, std::int64_t count, const A* lane_norms,
-           const A* tile, float* values) {
+template <class A, class Kernel, class Value>
+void apply(const Kernel& kernel, const Table<A>& table, std::int64_t first, std::int64_t count, const A* lane_terms,
+           const A* tile, Value* values) {
   for (std::int64_t i = 0; i < count; ++i) {
-    const A norm = table.norms[first + i];
+    const A term = table.terms[first + i];
     for (int r = 0; r < lanes<A>; ++r) {
       const std::int64_t e = i * lanes<A> + r;
-      if constexpr (OfDistance<Kernel>)
-        values[e] = scaled_distance(kernel.gamma, tile[e], norm, lane_norms[r]);
+      if constexpr (OfDistance<Kernel> && std::is_same_v<Value, float>)
+        values[e] = scaled_distance(kernel.gamma, tile[e], term, lane_terms[r]);
       else
-        values[e] = kernel(tile[e], norm, lane_norms[r]);
+        values[e] = static_cast<Value>(kernel(tile[e], term, lane_terms[r]));
     }
   }
-  if constexpr (OfDistance<Kernel>) apply_to_distances(kernel, values, count * lanes<A>);
+  if constexpr (OfDistance<Kernel> && std::is_same_v<Value, float>)
+    apply_to_distances(kernel, values, count * lanes<A>);
 }
 
 /// Turns squared distances into kernel values.
-template <class A, class Kernel>
-void apply_to_squares(const Kernel& kernel, std::int64_t count, const A* tile, float* values) {
-  if constexpr (OfDistance<Kernel>) {
+template <class A, class Kernel, class Value>
+void apply_to_squares(const Kernel& kernel, std::int64_t count, const A* tile, Value* values) {
+  if constexpr (OfDistance<Kernel> && std::is_same_v<Value, float>) {
     for (std::int64_t e = 0; e < count * lanes<A>; ++e) values[e] = static_cast<float>(kernel.gamma * tile[e]);
     apply_to_distances(kernel, values, count * lanes<A>);
   }
 }
 
-/// Kernel values of rows first .. first + count - 1 and the lanes: values[i][lane].
-template <class A>
+/// Kernel values of rows first .. first + count - 1 and the lanes: values[i][lane]. Those of summed distances are
+/// float.
+template <class A, class Value>
 void kernel_tile(const KernelParams& params, const Table<A>& table, std::int64_t first, std::int64_t count,
-                 const LaneRows<A>& rows, float* values) {
+                 const LaneRows<A>& rows, Value* values) {
   alignas(64) A tile[tile_rows * lanes<A>];
   if (table.distances) {
     dense_distances(std::get<DenseMatrix<A>>(table.x), first, count, rows.values(), tile);
@@ -204,7 +207,7 @@ void kernel_tile(const KernelParams& params, const Table<A>& table, std::int64_t
     return;
   }
   dots(table, first, count, rows.values(), tile);
-  with_kernel<A>(params, [&](auto kernel) { apply(kernel, table, first, count, rows.norms(), tile, values); });
+  with_kernel<A>(params, [&](auto kernel) { apply(kernel, table, first, count, rows.terms(), tile, values); });
 }
 
 }  // namespace sheaf::kernel::cpu

@@ -33,12 +33,12 @@ std::vector<double> dense_coefficients(const Coefficients& coefficients, Range v
 
 /// Some rows of a dataset: from the copy on the GPU where that fits `room`, else from CPU memory.
 template <class A, class T>
-gpu::DeviceTable<A> bring(const Context& context, const Dataset<T>& dataset, std::span<const std::int32_t> rows,
-                          std::int64_t room, cudaStream_t stream) {
+gpu::DeviceTable<A> bring(const Context& context, const KernelParams& kernel, const Dataset<T>& dataset,
+                          std::span<const std::int32_t> rows, std::int64_t room, cudaStream_t stream) {
   const Device device = context.device();
   if (matrix_bytes(dataset.x) <= room)
-    return gpu::take_rows<A>(dataset.x, dataset.by_rows(device), rows, room, device, stream);
-  const auto here = take_rows<A>(dataset.x, rows, dense_share, context.threads());
+    return gpu::take_rows<A>(dataset.x, dataset.by_rows(device), rows, kernel, room, device, stream);
+  const auto here = take_rows<A>(dataset.x, rows, kernel, dense_share, context.threads());
   return gpu::bring_rows(here, {0, static_cast<std::int64_t>(rows.size())}, device);
 }
 
@@ -72,7 +72,7 @@ class Decider {
     for (std::int64_t begin = 0; begin < vectors; begin += most) {
       const Range part{begin, std::min(vectors, begin + most)};
       const auto table =
-          bring<A>(context_, support,
+          bring<A>(context_, kernel_, support,
                    support_rows.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(part.end - begin)),
                    room_, stream_);
       const auto factors =
@@ -89,7 +89,7 @@ class Decider {
     for (std::int64_t begin = 0; begin < queries; begin += chunk) {
       context_.check_stop();
       const std::int64_t here = std::min(chunk, queries - begin);
-      const auto asked = bring<A>(context_, queries_,
+      const auto asked = bring<A>(context_, kernel_, queries_,
                                   std::span<const std::int32_t>(everyone_).subspan(static_cast<std::size_t>(begin),
                                                                                    static_cast<std::size_t>(here)),
                                   room_, stream_);
@@ -130,8 +130,8 @@ class Decider {
     const auto blocks = static_cast<unsigned>((count + gpu::narrow_rows - 1) / gpu::narrow_rows);
     with_kernel<float>(kernel_, [&](auto kernel) {
       gpu::sum_narrow_decisions<<<blocks, gpu::summed_threads, 0, stream_>>>(
-          kernel, asked.dense.data() + first * asked.columns, asked.norms.data() + first, count, asked.columns,
-          table.dense.data(), table.norms.data(), table.rows, factors.data(), decisions_.tasks, sums.data());
+          kernel, asked.dense.data() + first * asked.columns, asked.terms.data() + first, count, asked.columns,
+          table.dense.data(), table.terms.data(), table.rows, factors.data(), decisions_.tasks, sums.data());
       cuda::check_launch("sum_narrow_decisions");
     });
   }

@@ -51,8 +51,8 @@ __device__ inline void multiply_narrow(const float* x, std::int64_t first, std::
 /// order of the vectors, so that the same call gives the same bits. At most summed_svms of them.
 template <class Kernel>
 __global__ void __launch_bounds__(summed_threads)
-    sum_narrow_decisions(Kernel kernel, const float* x, const float* norms, std::int64_t rows, std::int64_t features,
-                         const float* vectors, const float* vector_norms, std::int64_t count, const double* factors,
+    sum_narrow_decisions(Kernel kernel, const float* x, const float* terms, std::int64_t rows, std::int64_t features,
+                         const float* vectors, const float* vector_terms, std::int64_t count, const double* factors,
                          int svms, double* sums) {
   __shared__ SummedShared shared;
   constexpr int each = summed_svms / (summed_threads / narrow_rows);  // SVMs a thread
@@ -66,11 +66,11 @@ __global__ void __launch_bounds__(summed_threads)
     multiply_narrow(x, first, rows, vectors, lane, count, features, shared, products);
     for (int b = 0; b < 4; ++b) {
       const int r = thread / 16 * 4 + b;
-      const float norm = lane + r < count ? vector_norms[lane + r] : 0.0F;
+      const float term = lane + r < count ? vector_terms[lane + r] : 0.0F;
       for (int a = 0; a < 8; ++a) {
         const int i = thread % 16 + 16 * a;
-        const float own = first + i < rows ? norms[first + i] : 0.0F;
-        shared.values[r][i] = kernel(products[a][b], own, norm);
+        const float own = first + i < rows ? terms[first + i] : 0.0F;
+        shared.values[r][i] = kernel(products[a][b], own, term);
       }
     }
     for (int k = thread; k < narrow_lanes * summed_svms; k += summed_threads) {

@@ -30,7 +30,7 @@ using PairTasks = std::vector<TaskState*>;
 template <class A>
 bool is_full_pair(const TaskProblem& problem, const Table<A>& table) {
   return problem.parts[1] >= 0 && !problem.grouped && problem.variables() <= most_full_pair_rows &&
-         table.norms.size() > 0 && stored(table.x) <= most_full_pair_entries * rows(table.x);
+         table.terms.size() > 0 && stored(table.x) <= most_full_pair_entries * rows(table.x);
 }
 
 /// The tasks that are solved as full pairs, grouped by pair. The groups do not depend on the number of cores.

@@ -8,9 +8,10 @@ namespace sheaf::kernel {
 
 template <class T>
 std::unique_ptr<SvmOps> make_cpu_ops(const Context& context, const Dataset<T>& dataset,
-                                     std::span<const std::int32_t> order, const KernelParams& kernel) {
+                                     std::span<const std::int32_t> order, const KernelParams& kernel,
+                                     std::span<const double> offsets) {
   return with_instruction_set(
-      [&](auto set) { return make_cpu_ops_for<decltype(set)>(context, dataset, order, kernel); });
+      [&](auto set) { return make_cpu_ops_for<decltype(set)>(context, dataset, order, kernel, offsets); });
 }
 
 template <class T>
@@ -24,10 +25,10 @@ void add_decisions_cpu(const Context& context, const KernelParams& kernel, const
 
 template <class T>
 std::unique_ptr<SvmOps> make_ops(const Context& context, const Dataset<T>& dataset, std::span<const std::int32_t> order,
-                                 const KernelParams& kernel) {
-  if (context.device().is_cpu()) return make_cpu_ops(context, dataset, order, kernel);
+                                 const KernelParams& kernel, std::span<const double> offsets) {
+  if (context.device().is_cpu()) return make_cpu_ops(context, dataset, order, kernel, offsets);
 #if SHEAF_CUDA
-  return make_cuda_ops(context, dataset, order, kernel);
+  return make_cuda_ops(context, dataset, order, kernel, offsets);
 #else
   throw InternalError("a GPU was chosen in a build without CUDA");
 #endif
@@ -51,7 +52,7 @@ void add_decisions(const Context& context, const KernelParams& kernel, const Dat
                                   std::span<const std::int32_t>, const Coefficients&, const Dataset<T>&,             \
                                   BlockView<double>);                                                                \
   template std::unique_ptr<SvmOps> make_ops(const Context&, const Dataset<T>&, std::span<const std::int32_t>,        \
-                                            const KernelParams&);                                                    \
+                                            const KernelParams&, std::span<const double>);                           \
   template void add_decisions(const Context&, const KernelParams&, const Dataset<T>&, std::span<const std::int32_t>, \
                               const Coefficients&, const Dataset<T>&, BlockView<double>);
 SHEAF_KERNEL_OPS(float)

@@ -80,9 +80,10 @@ struct Coefficients {
 };
 
 /// The backend of the context's device. `order` names the rows of the dataset by position; the dataset must outlive it.
+/// `offsets`, one for each position or none, are subtracted from kernel values (kernel_offsets()).
 template <class T>
 std::unique_ptr<SvmOps> make_ops(const Context& context, const Dataset<T>& dataset, std::span<const std::int32_t> order,
-                                 const KernelParams& kernel);
+                                 const KernelParams& kernel, std::span<const double> offsets);
 /// decisions(i, m) += sum over support vectors s of value * K(query i, s).
 template <class T>
 void add_decisions(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
@@ -92,21 +93,24 @@ void add_decisions(const Context& context, const KernelParams& kernel, const Dat
 // The backends, called by the two above only.
 template <class T>
 std::unique_ptr<SvmOps> make_cpu_ops(const Context& context, const Dataset<T>& dataset,
-                                     std::span<const std::int32_t> order, const KernelParams& kernel);
+                                     std::span<const std::int32_t> order, const KernelParams& kernel,
+                                     std::span<const double> offsets);
 template <class T>
 void add_decisions_cpu(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
                        std::span<const std::int32_t> support_rows, const Coefficients& coefficients,
                        const Dataset<T>& queries, BlockView<double> decisions);
 template <class Set, class T>
 std::unique_ptr<SvmOps> make_cpu_ops_for(const Context& context, const Dataset<T>& dataset,
-                                         std::span<const std::int32_t> order, const KernelParams& kernel);
+                                         std::span<const std::int32_t> order, const KernelParams& kernel,
+                                         std::span<const double> offsets);
 template <class Set, class T>
 void add_decisions_for(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
                        std::span<const std::int32_t> support_rows, const Coefficients& coefficients,
                        const Dataset<T>& queries, BlockView<double> decisions);
 template <class T>
 std::unique_ptr<SvmOps> make_cuda_ops(const Context& context, const Dataset<T>& dataset,
-                                      std::span<const std::int32_t> order, const KernelParams& kernel);
+                                      std::span<const std::int32_t> order, const KernelParams& kernel,
+                                      std::span<const double> offsets);
 template <class T>
 void add_decisions_cuda(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
                         std::span<const std::int32_t> support_rows, const Coefficients& coefficients,

@@ -275,22 +275,23 @@ class CpuOps final : public SvmOps {
   cpu::SmallProblems smalls_;
 };
 
-template <class A, class T>
+/// Value: of kernel values.
+template <class A, class Value, class T>
 void decide(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
             std::span<const std::int32_t> support_rows, const Coefficients& coefficients, const Dataset<T>& queries,
             BlockView<double> decisions) {
   constexpr auto lanes = static_cast<std::int64_t>(cpu::lanes<A>);
-  const auto table = take_rows<A>(support.x, support_rows, dense_share, context.threads());
+  const auto table = take_rows<A>(support.x, support_rows, kernel, dense_share, context.threads());
   std::vector<std::int32_t> all(static_cast<std::size_t>(queries.rows()));
   std::iota(all.begin(), all.end(), 0);
-  const auto asked = take_rows<A>(queries.x, all, dense_share, context.threads());
+  const auto asked = take_rows<A>(queries.x, all, kernel, dense_share, context.threads());
   const std::int64_t vectors = rows(table.x);
   parallel_for(context.threads(), (queries.rows() + lanes - 1) / lanes, [&](std::int64_t group) {
     const auto first = static_cast<std::size_t>(group * lanes);
     const std::size_t count = std::min(static_cast<std::size_t>(lanes), all.size() - first);
     const cpu::LaneRows<A> rows(asked, std::span<const std::int32_t>(all).subspan(first, count), columns(table.x));
     std::vector<double> sums(static_cast<std::size_t>(decisions.tasks) * static_cast<std::size_t>(lanes), 0.0);
-    alignas(64) float values[cpu::tile_rows * cpu::lanes<A>];
+    alignas(64) Value values[cpu::tile_rows * cpu::lanes<A>];
     for (std::int64_t begin = 0; begin < vectors; begin += cpu::tile_rows) {
       context.check_stop();
       const std::int64_t tile = std::min(cpu::tile_rows, vectors - begin);
@@ -316,7 +317,7 @@ void decide_precomputed(const Context& context, std::span<const std::int32_t> su
                         const Coefficients& coefficients, const Dataset<T>& queries, BlockView<double> decisions) {
   std::vector<std::int32_t> all(static_cast<std::size_t>(queries.rows()));
   std::iota(all.begin(), all.end(), 0);
-  const auto table = take_rows<double>(queries.x, all, 0, context.threads());
+  const auto table = take_rows<double>(queries.x, all, {.type = KernelType::precomputed}, 0, context.threads());
   const auto& x = std::get<DenseMatrix<double>>(table.x);
   parallel_ranges(context.threads(), x.rows, 16, [&](Range range) {
     for (std::int64_t i = range.begin; i < range.end; ++i) {
@@ -333,18 +334,22 @@ void decide_precomputed(const Context& context, std::span<const std::int32_t> su
 
 template <class Set, class T>
 std::unique_ptr<SvmOps> make_cpu_ops_for(const Context& context, const Dataset<T>& dataset,
-                                         std::span<const std::int32_t> order, const KernelParams& kernel) {
+                                         std::span<const std::int32_t> order, const KernelParams& kernel,
+                                         std::span<const double> offsets) {
   const int threads = context.threads();
   if (kernel.type == KernelType::precomputed)
     return std::make_unique<CpuOps<float>>(precomputed_table(dataset.x, order, threads), kernel, context);
   if (float_suffices(dataset.x, kernel, threads))
-    return std::make_unique<CpuOps<float>>(take_rows<float>(dataset.x, order, dense_share, threads), kernel, context);
+    return std::make_unique<CpuOps<float>>(take_rows<float>(dataset.x, order, kernel, dense_share, threads), kernel,
+                                           context);
   if (float_distances_suffice(dataset.x, kernel, threads)) {
-    auto table = take_rows<float>(dataset.x, order, dense_share, threads);
+    auto table = take_rows<float>(dataset.x, order, kernel, dense_share, threads);
     table.distances = !is_sparse(table.x);
     if (table.distances) return std::make_unique<CpuOps<float>>(std::move(table), kernel, context);
   }
-  return std::make_unique<CpuOps<double>>(take_rows<double>(dataset.x, order, dense_share, threads), kernel, context);
+  auto table = take_rows<double>(dataset.x, order, kernel, dense_share, threads);
+  std::copy(offsets.begin(), offsets.end(), table.terms.data());
+  return std::make_unique<CpuOps<double>>(std::move(table), kernel, context);
 }
 
 template <class Set, class T>
@@ -354,16 +359,18 @@ void add_decisions_for(const Context& context, const KernelParams& kernel, const
   if (kernel.type == KernelType::precomputed)
     return decide_precomputed(context, support_rows, coefficients, queries, decisions);
   if (float_suffices(support.x, kernel, context.threads()) && float_suffices(queries.x, kernel, context.threads()))
-    decide<float>(context, kernel, support, support_rows, coefficients, queries, decisions);
+    decide<float, float>(context, kernel, support, support_rows, coefficients, queries, decisions);
+  else if (depends_on_distance(kernel))
+    decide<double, float>(context, kernel, support, support_rows, coefficients, queries, decisions);
   else
-    decide<double>(context, kernel, support, support_rows, coefficients, queries, decisions);
+    decide<double, double>(context, kernel, support, support_rows, coefficients, queries, decisions);
 }
 
-#define SHEAF_KERNEL_CPU(T)                                                                               \
-  template std::unique_ptr<SvmOps> make_cpu_ops_for<sets::Compiled>(                                      \
-      const Context&, const Dataset<T>&, std::span<const std::int32_t>, const KernelParams&);             \
-  template void add_decisions_for<sets::Compiled>(const Context&, const KernelParams&, const Dataset<T>&, \
-                                                  std::span<const std::int32_t>, const Coefficients&,     \
+#define SHEAF_KERNEL_CPU(T)                                                                                            \
+  template std::unique_ptr<SvmOps> make_cpu_ops_for<sets::Compiled>(                                                   \
+      const Context&, const Dataset<T>&, std::span<const std::int32_t>, const KernelParams&, std::span<const double>); \
+  template void add_decisions_for<sets::Compiled>(const Context&, const KernelParams&, const Dataset<T>&,              \
+                                                  std::span<const std::int32_t>, const Coefficients&,                  \
                                                   const Dataset<T>&, BlockView<double>);
 SHEAF_KERNEL_CPU(float)
 SHEAF_KERNEL_CPU(double)

@@ -28,7 +28,7 @@ class CudaOps final : public SvmOps {
  public:
   template <class T>
   CudaOps(const Context& context, const Dataset<T>& dataset, std::span<const std::int32_t> order,
-          const KernelParams& kernel)
+          const KernelParams& kernel, std::span<const double> offsets)
       : context_(context),
         device_(context.device()),
         stop_(context.stop()),
@@ -42,17 +42,19 @@ class CudaOps final : public SvmOps {
     if (kernel.type == KernelType::precomputed)
       precomputed_ = precomputed_table(dataset.x, order, context.threads());
     else if (matrix_bytes(dataset.x) > context.memory() / 3)
-      on_host_ = kernel::take_rows<A>(dataset.x, order, kernel::dense_share, context.threads());
+      on_host_ = kernel::take_rows<A>(dataset.x, order, kernel, kernel::dense_share, context.threads());
     else
-      table_ = gpu::take_rows<A>(dataset.x, dataset.by_rows(device_), order, context.memory() / 4, device_, stream_);
+      table_ =
+          gpu::take_rows<A>(dataset.x, dataset.by_rows(device_), order, kernel, context.memory() / 4, device_, stream_);
     stream_.synchronize();
+    if (!offsets.empty()) set_terms(std::vector<A>(offsets.begin(), offsets.end()));
   }
 
   std::int32_t working_set_size() const override { return working_set; }
   std::int64_t data_bytes() const override {
     const std::int64_t table = table_.dense.bytes() + table_.values.bytes() + table_.indices.bytes() +
-                               table_.offsets.bytes() + table_.norms.bytes();
-    return table + tile_bytes + 4 * gpu::between_bytes + (on_host_.norms.size() > 0 ? 2 * streamed_bytes : 0);
+                               table_.offsets.bytes() + table_.terms.bytes();
+    return table + tile_bytes + 4 * gpu::between_bytes + (on_host_.terms.size() > 0 ? 2 * streamed_bytes : 0);
   }
   std::int64_t bytes_per_variable() const override { return 4 * sizeof(double) + 1; }
 
@@ -99,7 +101,7 @@ class CudaOps final : public SvmOps {
     cuda::check_launch("find_rows");
     if (kernel_.type == KernelType::precomputed)
       copy_rows(positions, slots, against);
-    else if (on_host_.norms.size() > 0)
+    else if (on_host_.terms.size() > 0)
       stream_rows(positions, against);
     else
       rows_.compute(table_, against, table_, on_device, count, row_pointers_.data(), against.begin);
@@ -190,13 +192,22 @@ class CudaOps final : public SvmOps {
     return slabs_[static_cast<std::size_t>(slot / slab_rows_)].data() + slot % slab_rows_ * stride_;
   }
 
+  void set_terms(const std::vector<A>& terms) {
+    if (on_host_.terms.size() > 0)
+      std::copy(terms.begin(), terms.end(), on_host_.terms.data());
+    else
+      table_.terms = Array<A>::copy_of(terms, device_);
+  }
+
   /// Rows that do not fit into the GPU's memory are sent in tiles.
   void stream_rows(std::span<const std::int32_t> positions, Range against) {
     const std::int64_t width =
         std::max<std::int64_t>(1, matrix_bytes(on_host_.x) / std::max<std::int64_t>(1, examples_));
     const std::int64_t tile = std::max<std::int64_t>(1, streamed_bytes / width);
     std::vector<std::int32_t> numbers;
-    Table<A> asked = take_rows<A>(on_host_.x, positions, is_sparse(on_host_.x) ? 2.0 : 0.0, 1);
+    Table<A> asked = take_rows<A>(on_host_.x, positions, kernel_, is_sparse(on_host_.x) ? 2.0 : 0.0, 1);
+    for (std::size_t k = 0; k < positions.size(); ++k)
+      asked.terms[static_cast<std::int64_t>(k)] = on_host_.terms[positions[k]];
     const auto lanes = gpu::bring_rows(asked, {0, static_cast<std::int64_t>(positions.size())}, device_);
     for (std::size_t k = 0; k < positions.size(); ++k) numbers.push_back(static_cast<std::int32_t>(k));
     const auto on_device = Array<std::int32_t>::copy_of(numbers, device_);
@@ -311,16 +322,17 @@ class CudaOps final : public SvmOps {
 
 template <class T>
 std::unique_ptr<SvmOps> make_cuda_ops(const Context& context, const Dataset<T>& dataset,
-                                      std::span<const std::int32_t> order, const KernelParams& kernel) {
+                                      std::span<const std::int32_t> order, const KernelParams& kernel,
+                                      std::span<const double> offsets) {
   const cuda::Current current(context.device().index);
   if (float_suffices(dataset.x, kernel, context.threads()))
-    return std::make_unique<CudaOps<float>>(context, dataset, order, kernel);
-  return std::make_unique<CudaOps<double>>(context, dataset, order, kernel);
+    return std::make_unique<CudaOps<float>>(context, dataset, order, kernel, offsets);
+  return std::make_unique<CudaOps<double>>(context, dataset, order, kernel, offsets);
 }
 
 template std::unique_ptr<SvmOps> make_cuda_ops(const Context&, const Dataset<float>&, std::span<const std::int32_t>,
-                                               const KernelParams&);
+                                               const KernelParams&, std::span<const double>);
 template std::unique_ptr<SvmOps> make_cuda_ops(const Context&, const Dataset<double>&, std::span<const std::int32_t>,
-                                               const KernelParams&);
+                                               const KernelParams&, std::span<const double>);
 
 }  // namespace sheaf::kernel

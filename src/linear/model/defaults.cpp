@@ -10,6 +10,9 @@ LinearOptions with_defaults(LinearOptions options, const Target& target) {
   if (!options.loss && numbers && !options.epsilon) options.epsilon = 0;
   if (!options.epsilon) options.epsilon = usual_epsilon;
   if (!options.loss) options.loss = numbers ? Loss::squared_tube : Loss::logistic;
+  if (!options.penalise_bias)
+    options.penalise_bias =
+        options.method == LinearMethod::dual || linear_solver(*options.loss).method == LinearMethod::dual;
   check_label_kind(target, linear_solver(*options.loss).regression, "loss");
   return options;
 }

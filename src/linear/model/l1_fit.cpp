@@ -124,7 +124,7 @@ NetParams l1_params(const LinearOptions& options) {
   // The tolerance of nets is a share of the deviance, which is twice the losses.
   params.tolerance = (options.tolerance > 0 ? options.tolerance : 1e-4) / 2;
   params.max_epochs = options.max_iterations;
-  params.intercept = options.bias > 0 && !options.penalise_bias;
+  params.intercept = options.bias > 0 && !*options.penalise_bias;
   return params;
 }
 

@@ -257,18 +257,21 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
           "tolerance", &O::tolerance,
           "stop where at most this share of what training gains is left, by a bound; with --stop gradient, where the "
           "gradient is this share of the one at the start, times that of the rarer class; with --stop objective, where "
-          "also the last step gained no more than this share of the objective",
+          "also at most this share of the objective is left, by that bound",
           "0.0001; --stop gradient: 0.01, svr: 0.0001, dual: 0.1"),
       choice_row<O, StopRule>("stop", &O::stop,
                               {{"suboptimality", StopRule::suboptimality},
                                {"gradient", StopRule::gradient},
                                {"objective", StopRule::objective}},
                               "when training ends: by a bound on what is left to gain, as LIBLINEAR, or as LIBLINEAR "
-                              "and once a step gains little"),
+                              "and by that bound beside the objective"),
       number_row("max-iterations", &O::max_iterations, {1, std::numeric_limits<int>::max()},
                  "most Newton steps, or passes over the rows"),
       number_row("bias", &O::bias, {0, most}, "value of a constant feature that is added to all rows; 0: none"),
-      yes_no_row("penalise-bias", &O::penalise_bias, "the penalty includes the weight of the bias, as in LIBLINEAR"),
+      open_yes_no_row("penalise-bias", &O::penalise_bias,
+                      "the penalty includes the weight of the bias, as in LIBLINEAR; hinge, crammer-singer, "
+                      "epsilon-insensitive and the solver dual: always",
+                      "no"),
       class_weight_row<O>("factor of one class's cost (may be given several times), or balanced"),
       choice_row<O, StepRule>("rule", &O::rule,
                               {{"trust-region", StepRule::trust_region}, {"line-search", StepRule::line_search}},

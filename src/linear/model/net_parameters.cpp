@@ -129,6 +129,9 @@ const std::vector<Parameter<NetOptions>>& parameters() {
                             "a tenth of the interquartile range of the target")),
       yes_no_row("standardise", &O::standardise,
                  "penalise features as if their standard deviation was 1 in the rows that are trained on"),
+      yes_no_row("relative-l2", &O::relative_l2,
+                 "numeric targets: divide the L2 penalty by the standard deviation of the target, as glmnet does, so "
+                 "that no result depends on its unit; no: scikit-learn's objective"),
       yes_no_row("grouped", &O::grouped,
                  "elastic-net-multinomial: penalise a feature's weights in all classes together; those for several "
                  "targets always are"),

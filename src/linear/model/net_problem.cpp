@@ -116,6 +116,7 @@ NetParams net_params(const NetOptions& options) {
   params.max_epochs = options.max_epochs;
   params.intercept = options.intercept;
   params.standardise = options.standardise;
+  params.relative_l2 = options.relative_l2;
   params.parallel = options.parallel;
   params.grouped = options.grouped;
   return params;
@@ -173,6 +174,7 @@ NetOptions decide_net(NetOptions options, const Target& target, const std::strin
     options.grouped = false;  // of a single weight
   }
   if (target.survival() && options.loss == Loss::squared) options.loss = Loss::cox;
+  if (!has_target_unit(options.loss) || takes_classes(options, target, source)) options.relative_l2 = false;
   if (options.loss == Loss::huber && options.huber_threshold == 0) {
     takes_classes(options, target, source);
     options.huber_threshold = huber_threshold(target.values, source, row_weights);

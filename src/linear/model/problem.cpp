@@ -22,7 +22,8 @@ template <class T>
 LinearMethod suitable_method(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
                              std::int64_t tasks) {
   if (linear_solver(*options.loss).method == LinearMethod::dual) return LinearMethod::dual;
-  if (options.loss != Loss::squared_hinge || !(options.penalise_bias || options.bias == 0)) return LinearMethod::newton;
+  if (options.loss != Loss::squared_hinge || !(*options.penalise_bias || options.bias == 0))
+    return LinearMethod::newton;
   const bool text = is_sparse(dataset.x) && dataset.features() >= many_features;
   const bool worth = text && (context.device().is_cpu() || tasks >= many_tasks);
   return worth ? LinearMethod::dual : LinearMethod::newton;
@@ -122,7 +123,7 @@ LinearOptions with_method(const Context& context, const Dataset<T>& dataset, Lin
   if (options.method == LinearMethod::newton && dual_only)
     fail_usage("Newton's method needs a loss with a slope everywhere, which {} has not; take the dual solver",
                to_string(*options.loss));
-  if (options.method == LinearMethod::dual && options.bias > 0 && !options.penalise_bias)
+  if (options.method == LinearMethod::dual && options.bias > 0 && !*options.penalise_bias)
     fail_usage("the dual solver penalises the bias; {}", dual_only ? "leave it out of the penalty with another loss"
                                                                    : "take Newton's method for one without penalty");
   return options;
@@ -160,7 +161,7 @@ NewtonParams newton_params(const LinearOptions& options) {
     params.tolerance = options.stop == StopRule::suboptimality || is_regression(*options.loss) ? 1e-4 : 0.01;
   params.max_iterations = options.max_iterations;
   params.bias = options.bias;
-  params.penalise_bias = options.penalise_bias;
+  params.penalise_bias = *options.penalise_bias;
   return params;
 }
 

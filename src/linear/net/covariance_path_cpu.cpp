@@ -94,8 +94,8 @@ class CpuCovariancePath final : public CovariancePath {
   void begin_alpha(double alpha) {
     const double before = alpha_;
     alpha_ = alpha;
-    task_.alpha1 = alpha * task_.l1_ratio;
-    task_.alpha2 = alpha * (1 - task_.l1_ratio);
+    task_.alpha1 = alpha * task_.shape.l1;
+    task_.alpha2 = alpha * task_.shape.l2;
     fall_before_ = fall_;
     fall_ = before > 0 && alpha > 0 ? before / alpha : 1;
     w_before_.swap(w_at_alpha_);
@@ -349,7 +349,7 @@ class CpuCovariancePath final : public CovariancePath {
     std::fill(rows_.way.begin(), rows_.way.end(), 0.0);
     x_.add(list, steps, rows_.way.data());
     moved_ = true;
-    const double share = take(report.rows.loss + report.features.penalty(), quadratic_ ? 0 : change);
+    const double share = take(report.rows.loss, report.features.penalty(), quadratic_ ? 0 : change);
     if (!quadratic_) rows_.intercept += share * change;
     for (std::size_t i = 0; i < rows_.way.size(); ++i) rows_.products[i] += share * rows_.way[i];
     for (std::size_t k = 0; k < size; ++k) w_[at(q_.members[k])] = weight_at(k, share);
@@ -362,9 +362,10 @@ class CpuCovariancePath final : public CovariancePath {
     if (share == 1) return q_.now[k];
     return task_.within_limits(q_.members[k], q_.before[k] + share * (q_.now[k] - q_.before[k]));
   }
-  /// The share of the way that does not raise the objective; rows are evaluated there.
-  double take(double objective, double change) {
-    constexpr double rounding = 1e-14;
+  /// The share of the way that does not raise the objective, which is `loss` and `penalty`, by more than rounding does;
+  /// rows are evaluated there. A loss of counts may be below 0, so that the objective says nothing of their size.
+  double take(double loss, double penalty, double change) {
+    const double rounding = 1e-14 * (std::abs(loss) + penalty);
     double share = 1;
     for (int turn = 0;; ++turn, share /= 2) {
       evaluate(share, change);
@@ -374,7 +375,7 @@ class CpuCovariancePath final : public CovariancePath {
         const auto j = at(q_.members[k]);
         penalties += ElasticNetPenalty<double>{q_.penalty1[j], q_.penalty2[j]}.value(weight_at(k, share));
       }
-      if (rows_.loss + penalties <= objective + rounding * std::abs(objective)) return share;
+      if (rows_.loss + penalties <= loss + penalty + rounding) return share;
     }
   }
 

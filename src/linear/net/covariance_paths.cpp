@@ -106,8 +106,8 @@ bool NetRun<T>::run_by_covariance(std::span<const std::int32_t> paths) {
   for (const auto p : paths) {
     const auto& path = sheaf_.paths[static_cast<std::size_t>(p)];
     const auto& null = nulls_[static_cast<std::size_t>(p)];
-    const auto task = ops_->task_on_cpu(
-        {path.rows, path.target, 0, 0, null.total, null.center, null.curvature, 0, 0, null.width, true, path.l1_ratio});
+    const auto task = ops_->task_on_cpu({path.rows, path.target, 0, 0, null.total, null.center, null.curvature, 0, 0,
+                                         null.width, true, penalty_shape(path, null)});
     require(task.has_value(), "tables of models are not on the CPU");
     tasks.push_back(*task);
   }

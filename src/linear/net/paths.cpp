@@ -194,15 +194,15 @@ void NetRun<T>::add_active(const ModelState& state, double alpha1, double alpha2
   const auto& null = null_of(state);
   for (std::int32_t c = 0; c < classes(); ++c)
     models.push_back({path.rows, path.target + c, alpha1, alpha2, null.total, null.center, null.curvature,
-                      state.id * classes() + c, c, null.width, true, path.l1_ratio});
+                      state.id * classes() + c, c, null.width, true, penalty_shape(path, null)});
 }
 
 template <class T>
 void NetRun<T>::choose_models() {
   std::vector<ActiveModel> models;
   for (const auto& state : states_) {
-    const double l1_ratio = path_of(state).l1_ratio;
-    add_active(state, state.alpha * l1_ratio, state.alpha * (1 - l1_ratio), models);
+    const auto shape = penalty_shape(path_of(state), null_of(state));
+    add_active(state, state.alpha * shape.l1, state.alpha * shape.l2, models);
   }
   ops_->choose_models(models);
 }

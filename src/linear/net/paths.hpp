@@ -23,8 +23,13 @@ struct NetNull {
   double deviance = 0;             ///< twice what the loss is above that of a perfect fit
   double curvature = 0;            ///< largest second derivative of the loss, or where there is no largest its mean
   double width = 0;                ///< of the smooth quantile loss
+  double target_unit = 1;          ///< what the L2 penalty is divided by
   std::vector<double> intercepts;  ///< one, or one a class
 };
+
+inline PenaltyShape penalty_shape(const NetPath& path, const NetNull& null) {
+  return {path.l1_ratio, (1 - path.l1_ratio) / null.target_unit};
+}
 
 inline double row_weight(const NetSheaf& sheaf, std::int64_t row, std::int32_t column) {
   if (sheaf.row_weights.empty()) return 1;

@@ -116,10 +116,27 @@ NetNull null_model(const NetSheaf& sheaf, const NetParams& params, const NetPath
     parameters.width = null.width;
   }
   // The mean is the best intercept of the squared loss.
-  null.intercepts = {best_intercept(start, total, Functor::quadratic ? HUGE_VAL : 1e-12, evaluate,
+  null.intercepts = {best_intercept(start, total,
+                                    Functor::quadratic ? HUGE_VAL : 1e-12 * slope_unit<Functor>(parameters), evaluate,
                                     least_intercept_curvature<Functor>)};
   if constexpr (Functor::loss != Loss::quantile) null.deviance = 2 * (null.loss - least);
   return null;
+}
+
+/// The standard deviation of the targets of a path; without an intercept that from 0. Of several targets, whose
+/// penalties are shared, the root of the mean of their variances. 1 if they are all the same.
+double target_unit(const NetSheaf& sheaf, const NetParams& params, const NetPath& path, double total) {
+  double variance = 0;
+  for (std::int32_t c = path.target; c < path.target + sheaf.classes; ++c) {
+    double mean = 0;
+    for (std::int64_t i = 0; i < sheaf.examples && params.intercept; ++i)
+      mean += row_weight(sheaf, i, path.rows) * target_of(sheaf, i, c) / total;
+    for (std::int64_t i = 0; i < sheaf.examples; ++i) {
+      const double away = target_of(sheaf, i, c) - mean;
+      variance += row_weight(sheaf, i, path.rows) * away * away / total / sheaf.classes;
+    }
+  }
+  return variance > 0 ? std::sqrt(variance) : 1;
 }
 
 /// Of several targets: one null model each.
@@ -241,6 +258,8 @@ std::vector<double> check_nets(const NetSheaf& sheaf, const NetParams& params, s
     fail_usage("the threshold of the Huber loss is above 0, not {}", params.loss_parameter);
   if (params.loss == Loss::quantile && !(params.loss_parameter > 0 && params.loss_parameter < 1))
     fail_usage("a quantile is above 0 and below 1, not {}", params.loss_parameter);
+  require(!params.relative_l2 || has_target_unit(params.loss),
+          "the targets of losses other than squared, huber and quantile have no unit");
   if (params.loss == Loss::cox) check_survival(sheaf);
   if (params.loss == Loss::poisson)
     check_targets(Poisson::targets, sheaf.targets, sheaf.target_columns, "elastic net", "a Poisson model");
@@ -287,6 +306,7 @@ std::vector<NetNull> null_models(const NetSheaf& sheaf, const NetParams& params,
         else
           null = null_targets<Functor>(sheaf, params, path, total);
         null.total = total;
+        if (params.relative_l2) null.target_unit = target_unit(sheaf, params, path, total);
         if (std::isfinite(Functor::largest_curvature)) null.curvature = Functor::largest_curvature;
       });
     }
@@ -296,6 +316,8 @@ std::vector<NetNull> null_models(const NetSheaf& sheaf, const NetParams& params,
 }
 
 }  // namespace linear
+
+bool has_target_unit(Loss loss) { return loss == Loss::squared || loss == Loss::huber || loss == Loss::quantile; }
 
 std::string_view to_string(NetSolver solver) {
   constexpr std::array<std::string_view, 4> names{"auto", "cyclic", "shooting", "shotgun"};

@@ -210,16 +210,47 @@ void NewtonBlock<T>::step() {
 /// The norm of the gradient at which a task ends. The smallest that T can tell from 0 is a multiple of its precision.
 template <class T>
 double NewtonBlock<T>::wanted_norm(const TaskState& state) const {
-  if (params_.stop != StopRule::suboptimality) return params_.tolerance * state.share * state.g0;
-  return std::max(std::sqrt(2 * params_.tolerance * std::max(state.f0 - state.f, 0.0)), least_share * state.g0);
+  const double share = params_.tolerance * state.share * state.g0;
+  if (params_.stop == StopRule::gradient) return share;
+  const bool by_objective = params_.stop == StopRule::objective;
+  const double left = std::sqrt(2 * params_.tolerance * (by_objective ? state.f : std::max(state.f0 - state.f, 0.0)));
+  return std::max(by_objective ? std::min(share, left) : left, least_share * state.g0);
 }
 
-/// Whether the gradient is small enough and, by StopRule::objective, the last step gained little.
+/// The norm that bounds what is left to gain where the bias has no penalty, for the tasks `which`; others keep theirs.
+/// At the best bias for w, f is strongly convex in w (modulus 1). Its gradient there and what the bias itself can gain
+/// follow from the gradient g here and the column t of the Hessian that belongs to the bias, which is in proportion to
+/// X'D1: |g - (g_b / t_b) t|^2 + g_b^2 / h_b, to second order in g_b, with h_b the second derivative of f in the bias.
 template <class T>
-bool NewtonBlock<T>::has_converged(const TaskState& state) const {
-  if (state.fit.gradient_norm > state.fit.tolerance) return false;
-  return params_.stop != StopRule::objective || state.fit.gradient_norm <= least_share * state.g0 ||
-         state.fall <= std::max(params_.tolerance, least_share) * state.f;
+std::vector<double> NewtonBlock<T>::profiled_norms(const std::vector<std::uint8_t>& which) {
+  const auto tasks = states_.size();
+  std::vector<double> norms;
+  for (const TaskState& state : states_) norms.push_back(state.fit.gradient_norm);
+  if (!any(which) || bias_ridge_ != T(0) || params_.stop == StopRule::gradient) return norms;
+  Block<T> column(ops_.weights(), count(), ops_.device());
+  ops_.multiply_transposed(curvatures_.view(), column.view());
+  const auto bias_of = [](const Block<T>& block) {
+    auto view = block.view();
+    view.data += (view.rows - 1) * view.stride;
+    view.rows = 1;
+    return view;
+  };
+  const std::vector<Dot<T>> products{{g_.view(), std::as_const(column).view()},
+                                     {std::as_const(column).view(), std::as_const(column).view()},
+                                     {bias_of(g_), bias_of(g_)},
+                                     {bias_of(g_), bias_of(column)},
+                                     {bias_of(column), bias_of(column)}};
+  std::vector<double> found(products.size() * tasks);
+  ops_.dots(products, found);
+  for (std::size_t t = 0; t < tasks; ++t) {
+    const double column_bias = found[4 * tasks + t];
+    if (which[t] == 0 || !(column_bias > 0)) continue;
+    const double ratio = found[3 * tasks + t] / column_bias;
+    const double profiled = norms[t] * norms[t] - 2 * ratio * found[t] + ratio * ratio * found[tasks + t];
+    const double of_bias = found[2 * tasks + t] / (params_.bias * std::sqrt(column_bias));
+    norms[t] = std::max(norms[t], std::sqrt(std::max(profiled, 0.0) + of_bias));
+  }
+  return norms;
 }
 
 /// For tasks in phase `gradient`, hd holds the gradient and q, where there is one, a fresh Xw.
@@ -229,16 +260,25 @@ void NewtonBlock<T>::take_gradients(const std::vector<std::uint8_t>& which) {
   ops_.keep_gradients(which, hd_.view(), g_.view(), norms);
   if (!fused()) ops_.combine(as_factors(which), q_.view(), inverted(as_factors(which)), z_.view());
   std::vector<std::uint8_t> going(states_.size(), 0);
+  std::vector<std::uint8_t> near(states_.size(), 0);
+  std::vector<double> before(states_.size(), 0.0);
   for (std::size_t t = 0; t < states_.size(); ++t) {
     TaskState& state = states_[t];
     if (which[t] == 0) continue;
-    const double before = std::exchange(state.fit.gradient_norm, std::sqrt(norms[t]));
+    before[t] = std::exchange(state.fit.gradient_norm, std::sqrt(norms[t]));
     state.fit.objective = state.f;
     if (state.g0 < 0) state.g0 = state.fit.gradient_norm;
     state.fit.tolerance = wanted_norm(state);
-    state.fit.converged = has_converged(state);
+    near[t] = state.fit.gradient_norm <= state.fit.tolerance ? 1 : 0;
+  }
+  norms = profiled_norms(near);
+  for (std::size_t t = 0; t < states_.size(); ++t) {
+    TaskState& state = states_[t];
+    if (which[t] == 0) continue;
+    state.fit.gradient_norm = norms[t];
+    state.fit.converged = state.fit.gradient_norm <= state.fit.tolerance;
     context_.progress().advance(state.progress.approach(state.fit.gradient_norm, state.fit.tolerance));
-    const bool wanders = state.blind && state.fit.gradient_norm > before / 2;
+    const bool wanders = state.blind && state.fit.gradient_norm > before[t] / 2;
     const bool over = state.fit.converged || wanders || state.fit.iterations >= params_.max_iterations;
     state.phase = over ? Phase::finished : Phase::conjugate;
     going[t] = over ? 0 : 1;

@@ -45,13 +45,12 @@ struct TaskState {
   Phase phase = Phase::gradient;
   TaskFit fit;
   FitProgress progress;
-  double f = 0;                                           // objective at w
-  double f0 = 0;                                          // at w = 0
-  double fall = std::numeric_limits<double>::infinity();  // of the objective, by the last step
-  double wRw = 0;                                         // the penalty's share is half of it
-  double g0 = -1;                                         // |gradient at w = 0|; < 0: not known yet
-  double share = 1;                                       // of the rarer class
-  double delta = -1;                                      // trust region; < 0: not set yet
+  double f = 0;       // objective at w
+  double f0 = 0;      // at w = 0
+  double wRw = 0;     // the penalty's share is half of it
+  double g0 = -1;     // |gradient at w = 0|; < 0: not known yet
+  double share = 1;   // of the rarer class
+  double delta = -1;  // trust region; < 0: not set yet
   // Conjugate gradients, with M the preconditioner: r'M^-1 r now and at the start, and the recurrences of d'Md, s'Md,
   // s'Ms.
   double rz = 0, rz0 = 0, dMd = 0, sMd = 0, sMs = 0;
@@ -99,8 +98,8 @@ class NewtonBlock {
   void measure_gradient_at_zero();
   void step();
   void take_gradients(const std::vector<std::uint8_t>& which);
+  std::vector<double> profiled_norms(const std::vector<std::uint8_t>& which);
   double wanted_norm(const TaskState& state) const;
-  bool has_converged(const TaskState& state) const;
   void start_conjugate(const std::vector<std::uint8_t>& which, bool new_point);
   void set_regions(const std::vector<std::uint8_t>& which);
   void precondition(const std::vector<std::uint8_t>& which);

@@ -142,7 +142,6 @@ void NewtonBlock<T>::move_accepted(const std::vector<std::uint8_t>& accepted, co
   for (std::size_t t = 0; t < states_.size(); ++t) {
     if (accepted[t] == 0) continue;
     states_[t].wRw = wRw[t];
-    states_[t].fall = states_[t].f - trial[t];
     states_[t].f = trial[t];
   }
 }

@@ -49,6 +49,12 @@ SHEAF_HOST_DEVICE double best_intercept(double start, double total, double preci
 template <class Functor>
 inline constexpr double least_intercept_curvature = has_width<Functor> ? 0.0 : 1e-5;
 
+/// In which unit the slopes of a loss are: those of Huber's loss are at most the threshold.
+template <class Functor>
+SHEAF_HOST_DEVICE double slope_unit(const LossParameters& parameters) {
+  return Functor::loss == Loss::huber ? double(parameters.first) : 1.0;
+}
+
 template <class Functor, class Model>
 class ExactFit {
   using T = typename Model::Value;
@@ -176,7 +182,8 @@ class RowTerms {
               model_.sum_rows([&](std::int64_t i) { return step_curvature(i, static_cast<T>(intercept)); });
       return sums;
     };
-    return best_intercept(start, model_.task.total, precision, evaluate, least_intercept_curvature<Functor>);
+    return best_intercept(start, model_.task.total, precision * slope_unit<Functor>(model_.task.loss), evaluate,
+                          least_intercept_curvature<Functor>);
   }
 
   /// The loss at the decision values plus step(i).
@@ -358,11 +365,13 @@ class SmoothFit {
     const double change = -model_.shift;  // of the intercept, as the quadratic model has it
     model_.over_rows([&](std::int64_t i) { rows.step[i] += static_cast<T>(change); });
     model_.team.sync();
-    // Near the end what a step gains is less than what rounding makes of the sums.
-    constexpr double rounding = 1e-14;
+    // Near the end what a step gains is less than what rounding makes of the sums. A loss of counts may be below 0, so
+    // that the objective says nothing of their size.
+    const double penalty = penalty_at(0);
+    const double rounding = 1e-14 * (std::abs(objective - penalty) + penalty);
     double share = 1;
     for (int turn = 0; turn < 30; ++turn, share /= 2)
-      if (objective_at(share) <= objective + rounding * std::abs(objective)) break;
+      if (objective_at(share) <= objective + rounding) break;
     model_.over_features([&](std::int32_t k) {
       const T w = features.start[k] + static_cast<T>(share) * (features.w[k] - features.start[k]);
       features.w[k] = model_.within_limits(k, w);
@@ -386,15 +395,18 @@ class SmoothFit {
   }
 
  private:
-  SHEAF_HOST_DEVICE double objective_at(double share) {
+  SHEAF_HOST_DEVICE double penalty_at(double share) {
     const auto& features = model_.features;
     double sum = 0;
     model_.over_features([&](std::int32_t k) {
       const double start = features.start[k];
       sum += model_.penalty(k).value(start + share * (double(features.w[k]) - start));
     });
+    return model_.team.sum(sum);
+  }
+  SHEAF_HOST_DEVICE double objective_at(double share) {
     const auto step = [&](std::int64_t i) { return share * double(model_.rows.step[i]); };
-    return terms_.loss_with(step, intercept_) + model_.team.sum(sum);
+    return terms_.loss_with(step, intercept_) + penalty_at(share);
   }
 
   Model& model_;

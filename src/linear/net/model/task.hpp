@@ -10,6 +10,12 @@
 
 namespace sheaf::linear {
 
+/// The penalties at an alpha of 1.
+struct PenaltyShape {
+  double l1 = 0;
+  double l2 = 0;
+};
+
 /// What an active model is, apart from its vectors.
 struct ActiveModel {
   std::int32_t rows = 0;
@@ -23,7 +29,7 @@ struct ActiveModel {
   std::int32_t column = 0;    ///< of the offsets: the class
   double width = 0;           ///< see LossParameters
   bool limits = true;         ///< false: weights are taken for free, whatever their limits
-  double l1_ratio = 0;        ///< see ModelTask
+  PenaltyShape shape = {};
 };
 
 /// A model and its rows; pointers stand at the model's columns of the tables that all models of a sheaf share.
@@ -49,9 +55,9 @@ struct ModelTask {
   const T* units = nullptr;  ///< what a feature is divided by before it is penalised; nullptr: 1
   RiskSets<T> risk;          ///< cox
   LossParameters loss;
-  double alpha1 = 0;  ///< alpha * l1_ratio
-  double alpha2 = 0;  ///< alpha * (1 - l1_ratio)
-  double l1_ratio = 0;
+  double alpha1 = 0;  ///< alpha * shape.l1
+  double alpha2 = 0;  ///< alpha * shape.l2
+  PenaltyShape shape = {};
   bool intercept = true;
   bool balanced = true;  ///< residuals sum to 0 where there is an intercept: not those of softmax models in training
 
@@ -71,7 +77,7 @@ struct ModelTask {
     task.loss_curvature = model.loss_curvature;
     task.alpha1 = model.alpha1;
     task.alpha2 = model.alpha2;
-    task.l1_ratio = model.l1_ratio;
+    task.shape = model.shape;
     if (!model.limits) task.limits = nullptr;
     return task;
   }
@@ -106,7 +112,7 @@ struct ModelTask {
   /// Up to a factor the same, where alpha or the penalty factor is 0 too.
   SHEAF_HOST_DEVICE ElasticNetPenalty<double> penalty_shape(std::int64_t j) const {
     const double one = unit(j);
-    return {l1_ratio * one, (1 - l1_ratio) * one * one};
+    return {shape.l1 * one, shape.l2 * one * one};
   }
   /// Of a feature's weight, where there are limits.
   SHEAF_HOST_DEVICE WeightLimits<T> limits_of(std::int64_t j) const {
