@@ -42,6 +42,9 @@ std::string column_flags(const ReadOptions& options) {
   if (!options.label.empty()) text += flag("label", options.label);
   if (!options.event.empty()) text += flag("event", options.event);
   if (!options.group.empty()) text += flag("group", options.group);
+  if (!options.order.empty()) text += flag("order", options.order);
+  if (!options.weight_column.empty()) text += flag("weight-column", options.weight_column);
+  if (!options.split_column.empty()) text += flag("split-column", options.split_column);
   if (!options.ignore.empty()) text += flag("ignore", fmt::format("{}", fmt::join(options.ignore, ",")));
   if (!options.nominal.empty()) text += flag("nominal", fmt::format("{}", fmt::join(options.nominal, ",")));
   if (options.task != LabelKind::automatic)

@@ -1,0 +1,28 @@
+// When rows were: dates with or without a time of day, or numbers.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "data/read/label_column.hpp"
+
+namespace sheaf {
+
+struct Moments {
+  std::vector<double> values;  ///< of each row; empty: some text is neither a number nor a date
+  std::int64_t odd_row = -1;   ///< the first such row
+  bool ambiguous = false;      ///< that text is a date whose day and month can't be told apart, as in all other rows
+};
+
+/// Of the first `rows` rows: numbers, if all are; else dates such as 2021-03-14, 2021-03, 14.3.2021, 14/3/2021 or
+/// 3/14/2021, if a row shows which of the last two is meant. A time of day and a time zone may follow.
+Moments read_moments(const TextColumn& cells, std::int64_t rows);
+
+/// Places of the values among all different ones.
+std::vector<std::int32_t> places_of(std::span<const double> values);
+
+/// Whether values never fall or never rise, and are not all the same.
+bool are_in_order(std::span<const double> values);
+
+}  // namespace sheaf
