@@ -240,6 +240,8 @@ class StabilitySelector(_Selector):
         How much the resamples agree (Nogueira, Sechidis and Brown 2018): 1 wholly, about 0 as by chance.
     stability_interval_ : tuple of float
         Its 95 % interval.
+    notes_ : list of str
+        What is to be known of the resamples, such as equal rows that are kept together.
 
     Examples
     --------
@@ -346,6 +348,7 @@ class StabilitySelector(_Selector):
         value, low, high = result.overall_stability()
         self.stability_ = value
         self.stability_interval_ = (low, high)
+        self.notes_ = list(result.notes)
         return self
 
     def plot(self, ax: Any = None, most: int = 30) -> Any:

@@ -237,7 +237,11 @@ std::string Model::prediction_text(const Predictions& predictions, std::size_t r
 
 template <class T>
 Model fit(const Context& context, const Dataset<T>& dataset, const ModelOptions& options,
-          std::span<const float> row_weights, const PipelineOptions& pipeline) {
+          std::span<const float> given_weights, const PipelineOptions& pipeline) {
+  const auto& own_weights = dataset.row_columns.weights;
+  if (!given_weights.empty() && !own_weights.empty())
+    fail_usage("row weights are given both in a column (weight-column) and in a list; give one of them");
+  const auto row_weights = given_weights.empty() ? std::span<const float>(own_weights) : given_weights;
   Pipeline learnt;
   Dataset<T> prepared;
   const bool steps = needs_pipeline(dataset, pipeline);

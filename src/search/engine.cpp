@@ -21,6 +21,7 @@
 #include "search/batches.hpp"
 #include "search/plan/inner_progress.hpp"
 #include "search/plan/make_search.hpp"
+#include "search/plan/plan_rows.hpp"
 #include "search/results/held_out.hpp"
 #include "search/results/learning_curve.hpp"
 #include "search/results/result.hpp"
@@ -570,17 +571,18 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
   const auto context = given.for_work(search_work(dataset, result.space, result.options));
   const auto trained = engine::make_search(context, dataset, result.space, result.options);
   check_two_classes(trained->labels(), dataset.source);
-  const auto plan = name_source(dataset.source, [&] {
+  const auto planned = name_source(dataset.source, [&] {
     engine::check_threshold(result.options, trained->labels());
-    return engine::Plan(trained->labels(), dataset.groups, result.options, context.seed(), context.threads());
+    return engine::plan_rows(context, dataset, trained->labels(), result.options);
   });
+  const auto& plan = planned.plan;
   result.seed = context.seed();
   result.source = dataset.source;
   result.label = dataset.target.name;
   result.title = trained->title();
   result.rows = dataset.rows();
   result.features = dataset.features();
-  result.groups = plan.groups();
+  result.groups = planned.groups;
   result.class_names = trained->labels().class_names;
   result.target_names = dataset.target.target_names();
   result.positive = trained->labels().positive;
@@ -608,6 +610,8 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
     result.learning_curve = engine::learning_curve(
         context, *trained, plan, result.groups > 0 ? dataset.groups : std::vector<std::int32_t>(), result);
   result.weights_effect = engine::weights_effect(context, dataset, plan, result);
+  result.notes.insert(result.notes.end(), planned.notes.begin(), planned.notes.end());
+  result.warnings.insert(result.warnings.begin(), planned.warnings.begin(), planned.warnings.end());
   engine::note_edges(result);
   engine::note_one_out(result);
   engine::note_balance(trained->labels(), result);
