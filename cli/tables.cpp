@@ -10,9 +10,14 @@
 
 namespace sheaf::cli {
 
-void declare_reading(Arguments& arguments, ReadOptions& options) {
+bool is_for_training(std::string_view name) {
+  return name == "order" || name == "weight-column" || name == "split-column";
+}
+
+void declare_reading(Arguments& arguments, ReadOptions& options, bool training) {
   arguments.section("Reading");
-  arguments.parameters(options);
+  for (const auto& row : parameters<ReadOptions>())
+    if (training || !is_for_training(row.name)) arguments.parameter(options, row.name, row.name);
 }
 
 void declare_writing(Arguments& arguments, WriteOptions& options) {

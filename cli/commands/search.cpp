@@ -54,7 +54,7 @@ std::function<void()> declare(Arguments& arguments) {
                                          "batch",          "predictions",    "calibrate",
                                          "threshold",      "learning-curve", "permutation-importance"});
   search->model.declare_options(arguments);
-  declare_reading(arguments, search->reading);
+  declare_reading(arguments, search->reading, true);
   search->common.declare(arguments, {"device", "threads", "memory", "seed"}, {.several_devices = true});
   arguments.reads({"FILE"});
   return [search, &arguments] {

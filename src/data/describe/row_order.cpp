@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "core/text.hpp"
-#include "data/read/moments.hpp"
 #include "data/read/reading.hpp"
+#include "data/read/rows/moments.hpp"
 
 namespace sheaf {
 namespace {

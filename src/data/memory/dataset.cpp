@@ -5,7 +5,7 @@
 #include "data/memory/labels.hpp"
 #include "data/memory/matrices.hpp"
 #include "data/read/impute.hpp"
-#include "data/read/moments.hpp"
+#include "data/read/rows/moments.hpp"
 
 namespace sheaf {
 namespace memory {

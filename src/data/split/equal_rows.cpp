@@ -1,10 +1,11 @@
-// Most rows are told apart by a few of their values: a table of bits, 16 for each row, finds those that may have an
-// equal. Only these are looked at as a whole.
+// Nearly all rows of most datasets are told apart by two of their values. A table of bits, 16 for each row, finds those
+// that are not; only these are looked at as a whole.
 #include "data/split/equal_rows.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <type_traits>
 
@@ -13,7 +14,6 @@
 namespace sheaf {
 namespace {
 
-constexpr std::int64_t sampled_values = 16;
 constexpr std::int64_t rows_at_once = 1024;
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t bits) {
@@ -29,35 +29,57 @@ std::uint64_t bits_of(T value) {
   return std::isnan(value) ? ~std::uint64_t{0} : std::bit_cast<Bits>(value);
 }
 
-/// Some features of a row: all, every other one from the first or the second, or those that tell most rows apart.
-enum class Part : std::uint8_t { all, even, odd, sample };
-
-bool takes(Part part, std::int64_t feature) {
-  return part == Part::all || part == Part::sample || feature % 2 == (part == Part::odd ? 1 : 0);
-}
+/// Some features of rows: the first of them, the step to the next, and how many at most (of sparse rows: non-zeros).
+struct Part {
+  std::int64_t first = 0;
+  std::int64_t step = 1;
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+};
 
 template <class T>
-std::uint64_t hash_row(const DenseMatrix<T>& x, std::int64_t row, Part part) {
+std::uint64_t hash_row(const DenseMatrix<T>& x, std::int64_t row, const Part& part) {
   const T* values = x.values.data() + row * x.columns;
-  const std::int64_t step = part == Part::sample ? std::max<std::int64_t>(1, x.columns / sampled_values)
-                            : part == Part::all  ? 1
-                                                 : 2;
   std::uint64_t hash = 0;
-  for (std::int64_t j = part == Part::odd ? 1 : 0; j < x.columns; j += step) hash = mix(hash, bits_of(values[j]));
+  auto left = part.most;
+  for (std::int64_t j = part.first; j < x.columns && left > 0; j += part.step, --left)
+    hash = mix(hash, bits_of(values[j]));
   return hash;
 }
 
 template <class T>
-std::uint64_t hash_row(const SparseMatrix<T>& x, std::int64_t row, Part part) {
-  const std::int64_t most = part == Part::sample ? sampled_values : x.columns;
+std::uint64_t hash_row(const SparseMatrix<T>& x, std::int64_t row, const Part& part) {
   std::uint64_t hash = 0;
   std::int64_t taken = 0;
-  for (std::int64_t k = x.offsets[row]; k < x.offsets[row + 1] && taken < most; ++k) {
-    if (x.values[k] == 0 || !takes(part, x.indices[k])) continue;
+  for (std::int64_t k = x.offsets[row]; k < x.offsets[row + 1] && taken < part.most; ++k) {
+    if (x.values[k] == 0 || x.indices[k] % part.step != part.first) continue;
     hash = mix(mix(hash, static_cast<std::uint64_t>(x.indices[k]) + 1), bits_of(x.values[k]));
     ++taken;
   }
   return hash;
+}
+
+/// The two features of a dense dataset that have the most different values in some of its rows.
+template <class T>
+Part telling_part(const DenseMatrix<T>& x) {
+  constexpr std::int64_t probed = 64;
+  std::vector<std::pair<std::int64_t, std::int64_t>> found;  // number of values, negative, and feature
+  std::vector<std::uint64_t> values;
+  const auto rows = std::min(probed * 4, x.rows);
+  for (std::int64_t j = 0; j < x.columns; j += std::max<std::int64_t>(1, x.columns / probed)) {
+    values.clear();
+    for (std::int64_t i = 0; i < rows; ++i) values.push_back(bits_of(x.values[x.rows / rows * i * x.columns + j]));
+    std::sort(values.begin(), values.end());
+    found.emplace_back(-(std::unique(values.begin(), values.end()) - values.begin()), j);
+  }
+  std::sort(found.begin(), found.end());
+  if (found.size() < 2) return {};
+  const auto [low, high] = std::minmax(found[0].second, found[1].second);
+  return {low, high - low, 2};
+}
+
+template <class T>
+Part telling_part(const SparseMatrix<T>&) {
+  return {.most = 2};
 }
 
 template <class T>
@@ -86,7 +108,8 @@ bool are_equal(const SparseMatrix<T>& x, std::int64_t a, std::int64_t b) {
 }
 
 template <class T>
-std::vector<std::uint64_t> hashes_of(const Matrix<T>& x, std::span<const std::int32_t> rows, Part part, int threads) {
+std::vector<std::uint64_t> hashes_of(const Matrix<T>& x, std::span<const std::int32_t> rows, const Part& part,
+                                     int threads) {
   std::vector<std::uint64_t> hashes(rows.size());
   std::visit(
       [&](const auto& matrix) {
@@ -99,12 +122,13 @@ std::vector<std::uint64_t> hashes_of(const Matrix<T>& x, std::span<const std::in
   return hashes;
 }
 
-/// Rows whose sampled values another row may have too, ascending.
+/// Rows of those given that may be equal to another one by some of their features, in the same order.
 template <class T>
-std::vector<std::int32_t> candidates(const Matrix<T>& x, std::span<const std::int32_t> all, int threads) {
-  const auto hashes = hashes_of(x, all, Part::sample, threads);
-  const std::uint64_t slots = std::bit_ceil(hashes.size() * 16);
-  std::vector<std::uint64_t> once(slots / 64 + 1), twice(slots / 64 + 1);
+std::vector<std::int32_t> candidates(const Matrix<T>& x, std::span<const std::int32_t> rows, const Part& part,
+                                     int threads) {
+  const auto hashes = hashes_of(x, rows, part, threads);
+  const std::uint64_t slots = std::bit_ceil(hashes.size() * 16 + 64);
+  std::vector<std::uint64_t> once(slots / 64), twice(slots / 64);
   const auto slot = [&](std::uint64_t hash) { return (hash * 0xD6E8FEB86659FD93ULL >> 20U) & (slots - 1); };
   for (const auto hash : hashes) {
     const auto at = slot(hash);
@@ -114,15 +138,32 @@ std::vector<std::int32_t> candidates(const Matrix<T>& x, std::span<const std::in
   }
   std::vector<std::int32_t> found;
   for (std::size_t i = 0; i < hashes.size(); ++i)
-    if (const auto at = slot(hashes[i]); (twice[at / 64] >> (at % 64) & 1U) != 0) found.push_back(all[i]);
+    if (const auto at = slot(hashes[i]); (twice[at / 64] >> (at % 64) & 1U) != 0) found.push_back(rows[i]);
   return found;
 }
 
+/// Calls meet(place, first place of the same) for each hash that same(first place, place) says was there before.
+template <class Same, class Meet>
+void find_repeated(const std::vector<std::uint64_t>& hashes, Same&& same, Meet&& meet) {
+  constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> slots(std::bit_ceil(hashes.size() * 2 + 2), none);
+  for (std::uint32_t place = 0; place < hashes.size(); ++place) {
+    auto at = static_cast<std::size_t>(hashes[place] >> 7U) & (slots.size() - 1);
+    while (slots[at] != none && (hashes[slots[at]] != hashes[place] || !same(slots[at], place)))
+      at = (at + 1) & (slots.size() - 1);
+    if (slots[at] == none)
+      slots[at] = place;
+    else
+      meet(place, slots[at]);
+  }
+}
+
 template <class T>
-std::int64_t count_distinct(const Matrix<T>& x, std::span<const std::int32_t> rows, Part part, int threads) {
-  auto hashes = hashes_of(x, rows, part, threads);
-  std::sort(hashes.begin(), hashes.end());
-  return std::unique(hashes.begin(), hashes.end()) - hashes.begin();
+std::int64_t count_distinct(const Matrix<T>& x, std::span<const std::int32_t> rows, const Part& part, int threads) {
+  auto count = std::ssize(rows);
+  find_repeated(
+      hashes_of(x, rows, part, threads), [](auto, auto) { return true; }, [&](auto, auto) { --count; });
+  return count;
 }
 
 template <class T>
@@ -135,7 +176,7 @@ bool have_few_values(const Matrix<T>& x, const EqualRowSets& sets, int threads) 
     if (sets.first[i] == static_cast<std::int32_t>(i)) distinct.push_back(sets.first[i]);
   if (columns(x) < 2) return true;
   const auto most =
-      std::max(count_distinct(x, distinct, Part::even, threads), count_distinct(x, distinct, Part::odd, threads));
+      std::max(count_distinct(x, distinct, {0, 2}, threads), count_distinct(x, distinct, {1, 2}, threads));
   return static_cast<double>(most) < nearly_all * static_cast<double>(distinct.size());
 }
 
@@ -143,31 +184,23 @@ bool have_few_values(const Matrix<T>& x, const EqualRowSets& sets, int threads) 
 
 template <class T>
 EqualRowSets find_equal_rows(const Matrix<T>& x, int threads) {
+  constexpr std::int64_t sampled = 16;
   EqualRowSets sets;
   std::vector<std::int32_t> all(static_cast<std::size_t>(rows(x)));
   std::iota(all.begin(), all.end(), 0);
-  const auto some = candidates(x, all, threads);
-  if (some.empty()) return sets;
-  const auto hashes = hashes_of(x, some, Part::all, threads);
-  std::vector<std::size_t> order(some.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](auto a, auto b) { return std::pair(hashes[a], a) < std::pair(hashes[b], b); });
+  auto some = candidates(x, all, std::visit([](const auto& matrix) { return telling_part(matrix); }, x), threads);
+  if (!some.empty() && columns(x) > 2 * sampled && !is_sparse(x))
+    some = candidates(x, some, {0, columns(x) / sampled}, threads);
   std::vector<std::uint8_t> has_equal(all.size(), 0);
-  std::vector<std::int32_t> firsts;  // of rows that have one hash and differ
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    if (k == 0 || hashes[order[k]] != hashes[order[k - 1]]) firsts.clear();
-    const auto row = some[order[k]];
-    const auto found = std::find_if(firsts.begin(), firsts.end(), [&](std::int32_t first) {
-      return std::visit([&](const auto& matrix) { return are_equal(matrix, first, row); }, x);
-    });
-    if (found == firsts.end()) {
-      firsts.push_back(row);
-      continue;
-    }
-    all[static_cast<std::size_t>(row)] = *found;
-    has_equal[static_cast<std::size_t>(row)] = has_equal[static_cast<std::size_t>(*found)] = 1;
-  }
+  find_repeated(
+      hashes_of(x, some, {}, threads),
+      [&](auto first, auto place) {
+        return std::visit([&](const auto& matrix) { return are_equal(matrix, some[first], some[place]); }, x);
+      },
+      [&](auto place, auto first) {
+        all[static_cast<std::size_t>(some[place])] = some[first];
+        has_equal[static_cast<std::size_t>(some[place])] = has_equal[static_cast<std::size_t>(some[first])] = 1;
+      });
   sets.rows = std::count(has_equal.begin(), has_equal.end(), 1);
   if (sets.rows == 0) return sets;
   sets.first = std::move(all);

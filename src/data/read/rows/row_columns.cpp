@@ -1,4 +1,4 @@
-#include "data/read/row_columns.hpp"
+#include "data/read/rows/row_columns.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "core/fail.hpp"
 #include "data/class_order.hpp"
-#include "data/read/moments.hpp"
+#include "data/read/rows/moments.hpp"
 
 namespace sheaf {
 namespace {

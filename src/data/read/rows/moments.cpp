@@ -1,4 +1,4 @@
-#include "data/read/moments.hpp"
+#include "data/read/rows/moments.hpp"
 
 #include <algorithm>
 #include <array>
