@@ -11,7 +11,7 @@
 
 #include "core/text.hpp"
 #include "data/read/reading.hpp"
-#include "data/read/rows/moments.hpp"
+#include "data/text/moments.hpp"
 
 namespace sheaf {
 namespace {

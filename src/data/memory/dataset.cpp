@@ -5,7 +5,7 @@
 #include "data/memory/labels.hpp"
 #include "data/memory/matrices.hpp"
 #include "data/read/impute.hpp"
-#include "data/read/rows/moments.hpp"
+#include "data/text/moments.hpp"
 
 namespace sheaf {
 namespace memory {

@@ -15,7 +15,6 @@
 #include "data/read/impute.hpp"
 #include "data/read/label_column.hpp"
 #include "data/read/reading.hpp"
-#include "data/read/rows/row_columns.hpp"
 #include "data/read/storage.hpp"
 #include "data/text/number.hpp"
 

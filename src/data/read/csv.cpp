@@ -18,10 +18,9 @@
 #include "data/read/label_column.hpp"
 #include "data/read/notation.hpp"
 #include "data/read/reading.hpp"
-#include "data/read/rows/moments.hpp"
-#include "data/read/rows/row_columns.hpp"
 #include "data/read/storage.hpp"
 #include "data/read/text_features.hpp"
+#include "data/text/moments.hpp"
 #include "data/text/number.hpp"
 
 namespace sheaf {
@@ -373,6 +372,12 @@ void CsvReader<T>::leave_out(std::size_t column, std::string_view why) {
       fmt::format("{}: {} is left out: {} (--nominal takes it as a feature)", reading_.name, described(column), why));
 }
 
+bool dates_in_order(const TextColumn& cells) {
+  return are_in_order(read_moments(
+                          cells.rows(), [&](auto i) { return cells.text(i); }, [&](auto i) { return cells.number(i); })
+                          .values);
+}
+
 /// Levels in place of texts.
 template <class T>
 void CsvReader<T>::take_texts() {
@@ -392,7 +397,7 @@ void CsvReader<T>::take_texts() {
                                       made.left_out, name));
       else
         leave_out(column, made.left_out);
-      if (made.dates && dates_.empty() && are_in_order(read_moments(cells, cells.rows()).values)) dates_ = name;
+      if (made.dates && dates_.empty() && dates_in_order(cells)) dates_ = name;
       continue;
     }
     if (levels_.empty()) levels_.resize(layout_.roles.features.size());

@@ -1,4 +1,4 @@
-#include "data/read/rows/moments.hpp"
+#include "data/text/moments.hpp"
 
 #include <algorithm>
 #include <array>
@@ -117,9 +117,9 @@ std::optional<double> moment_of(std::string_view text, DayPlace place) {
 }
 
 /// Whether a row shows that its first number can't be a month, or the second one.
-DayPlace find_day(const TextColumn& cells, std::int64_t rows) {
+DayPlace find_day(std::int64_t rows, const std::function<std::string_view(std::int64_t)>& text) {
   for (std::int64_t i = 0; i < rows; ++i) {
-    const auto date = take_date(cells.text(i));
+    const auto date = take_date(text(i));
     if (!date || date->year_first || date->between == '.') continue;
     if (date->numbers[0] > 12) return DayPlace::day_first;
     if (date->numbers[1] > 12) return DayPlace::month_first;
@@ -129,15 +129,16 @@ DayPlace find_day(const TextColumn& cells, std::int64_t rows) {
 
 }  // namespace
 
-Moments read_moments(const TextColumn& cells, std::int64_t rows) {
+Moments read_moments(std::int64_t rows, const std::function<std::string_view(std::int64_t)>& text,
+                     const std::function<double(std::int64_t)>& number) {
   Moments result;
   bool numbers = true;
-  for (std::int64_t i = 0; i < rows && numbers; ++i) numbers = std::isfinite(cells.number(i));
-  const auto place = numbers ? DayPlace::unknown : find_day(cells, rows);
+  for (std::int64_t i = 0; i < rows && numbers; ++i) numbers = std::isfinite(number(i));
+  const auto place = numbers ? DayPlace::unknown : find_day(rows, text);
   for (std::int64_t i = 0; i < rows; ++i) {
-    const auto date = numbers ? std::nullopt : take_date(cells.text(i));
+    const auto date = numbers ? std::nullopt : take_date(text(i));
     result.ambiguous = date && !date->year_first && date->between != '.' && place == DayPlace::unknown;
-    const auto moment = numbers ? std::optional(cells.number(i)) : moment_of(cells.text(i), place);
+    const auto moment = numbers ? std::optional(number(i)) : moment_of(text(i), place);
     if (moment && !result.ambiguous) {
       result.values.push_back(*moment);
       continue;

@@ -1,4 +1,5 @@
-#include "data/read/rows/row_columns.hpp"
+// Columns that say when rows were, how much they count, or in which fold they are.
+#include "data/read/label_column.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +7,8 @@
 
 #include "core/fail.hpp"
 #include "data/class_order.hpp"
-#include "data/read/rows/moments.hpp"
+#include "data/read/columns.hpp"
+#include "data/text/moments.hpp"
 
 namespace sheaf {
 namespace {
@@ -17,7 +19,8 @@ constexpr std::string_view fold_column = "fold";
 
 std::vector<std::int32_t> read_times(const Reading& reading, const TextColumn& cells, std::int64_t rows,
                                      const std::string& name) {
-  const auto moments = read_moments(cells, rows);
+  const auto moments = read_moments(
+      rows, [&](auto i) { return cells.text(i); }, [&](auto i) { return cells.number(i); });
   if (moments.odd_row < 0) return places_of(moments.values);
   const auto text = cells.text(moments.odd_row);
   fail_text(reading, text, moments.odd_row,

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string_view>
 #include <vector>
-
-#include "data/read/label_column.hpp"
 
 namespace sheaf {
 
@@ -15,9 +15,10 @@ struct Moments {
   bool ambiguous = false;      ///< that text is a date whose day and month can't be told apart, as in all other rows
 };
 
-/// Of the first `rows` rows: numbers, if all are; else dates such as 2021-03-14, 2021-03, 14.3.2021, 14/3/2021 or
-/// 3/14/2021, if a row shows which of the last two is meant. A time of day and a time zone may follow.
-Moments read_moments(const TextColumn& cells, std::int64_t rows);
+/// Numbers, if all rows have one (else NaN); else dates such as 2021-03-14, 2021-03, 14.3.2021, 14/3/2021 or 3/14/2021,
+/// if a row shows which of the last two is meant. A time of day and a time zone may follow.
+Moments read_moments(std::int64_t rows, const std::function<std::string_view(std::int64_t)>& text,
+                     const std::function<double(std::int64_t)>& number);
 
 /// Places of the values among all different ones.
 std::vector<std::int32_t> places_of(std::span<const double> values);
