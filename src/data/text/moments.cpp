@@ -129,9 +129,9 @@ DayPlace find_day(std::int64_t rows, const std::function<std::string_view(std::i
 
 }  // namespace
 
-Moments read_moments(std::int64_t rows, const std::function<std::string_view(std::int64_t)>& text,
-                     const std::function<double(std::int64_t)>& number) {
-  Moments result;
+RowMoments read_moments(std::int64_t rows, const std::function<std::string_view(std::int64_t)>& text,
+                        const std::function<double(std::int64_t)>& number) {
+  RowMoments result;
   bool numbers = true;
   for (std::int64_t i = 0; i < rows && numbers; ++i) numbers = std::isfinite(number(i));
   const auto place = numbers ? DayPlace::unknown : find_day(rows, text);
