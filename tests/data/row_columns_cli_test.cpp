@@ -16,6 +16,12 @@ using Json = nlohmann::json;
 
 class RowColumnsCli : public ProgramTest {
  protected:
+  /// From 2021-01-01 on, in months of 28 days.
+  static std::string date_of(int day) {
+    const auto two = [](int number) { return (number < 10 ? "0" : "") + std::to_string(number); };
+    return "2021-" + two(1 + day / 28) + "-" + two(1 + day % 28);
+  }
+
   /// Days from 2021-01-01 on, a random fold, a weight, two features and a label; rows are shuffled.
   static std::string table(int rows, bool shuffled, std::vector<int>* days = nullptr) {
     Random random(6);
@@ -26,10 +32,8 @@ class RowColumnsCli : public ProgramTest {
     for (const int day : order) {
       const double a = random.normal();
       const bool sick = a + random.normal() > 0;
-      char date[16];
-      std::snprintf(date, sizeof date, "2021-%02d-%02d", 1 + day / 28, 1 + day % 28);
-      text += std::string(date) + ",f" + std::to_string(day * 7 % 3) + "," + (day * 3 % 5 == 0 ? "test" : "train") +
-              "," + std::to_string(day % 2) + "," + std::to_string(a) + "," + std::to_string(random.normal()) + "," +
+      text += date_of(day) + ",f" + std::to_string(day * 7 % 3) + "," + (day * 3 % 5 == 0 ? "test" : "train") + "," +
+              std::to_string(day % 2) + "," + std::to_string(a) + "," + std::to_string(random.normal()) + "," +
               (sick ? "sick" : "well") + "\n";
     }
     if (days != nullptr) *days = order;

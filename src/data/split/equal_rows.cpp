@@ -223,8 +223,9 @@ std::vector<std::int32_t> join_groups(std::span<const std::int32_t> groups, cons
     return row;
   };
   const auto join = [&](std::int32_t a, std::int32_t b) {
-    const auto [low, high] = std::minmax(root(a), root(b));
-    parent[static_cast<std::size_t>(high)] = low;
+    const auto one = root(a);
+    const auto other = root(b);
+    parent[static_cast<std::size_t>(std::max(one, other))] = std::min(one, other);
   };
   std::vector<std::int32_t> first_of_group;
   for (std::size_t i = 0; i < rows; ++i) {
