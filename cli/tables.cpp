@@ -10,9 +10,14 @@
 
 namespace sheaf::cli {
 
-void declare_reading(Arguments& arguments, ReadOptions& options) {
+bool is_for_training(std::string_view name) {
+  return name == "order" || name == "weight-column" || name == "split-column";
+}
+
+void declare_reading(Arguments& arguments, ReadOptions& options, bool training) {
   arguments.section("Reading");
-  arguments.parameters(options);
+  for (const auto& row : parameters<ReadOptions>())
+    if (training || !is_for_training(row.name)) arguments.parameter(options, row.name, row.name);
 }
 
 void declare_writing(Arguments& arguments, WriteOptions& options) {
@@ -42,6 +47,9 @@ std::string column_flags(const ReadOptions& options) {
   if (!options.label.empty()) text += flag("label", options.label);
   if (!options.event.empty()) text += flag("event", options.event);
   if (!options.group.empty()) text += flag("group", options.group);
+  if (!options.order.empty()) text += flag("order", options.order);
+  if (!options.weight_column.empty()) text += flag("weight-column", options.weight_column);
+  if (!options.split_column.empty()) text += flag("split-column", options.split_column);
   if (!options.ignore.empty()) text += flag("ignore", fmt::format("{}", fmt::join(options.ignore, ",")));
   if (!options.nominal.empty()) text += flag("nominal", fmt::format("{}", fmt::join(options.nominal, ",")));
   if (options.task != LabelKind::automatic)

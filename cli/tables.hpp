@@ -16,8 +16,10 @@
 
 namespace sheaf::cli {
 
+/// Whether an option of reading names a column that only training uses: order, weight and split.
+bool is_for_training(std::string_view name);
 /// The reading options, with the input's format as --format.
-void declare_reading(Arguments& arguments, ReadOptions& options);
+void declare_reading(Arguments& arguments, ReadOptions& options, bool training = false);
 /// The writing options, under names that do not clash with those of reading.
 void declare_writing(Arguments& arguments, WriteOptions& options);
 

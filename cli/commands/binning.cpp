@@ -4,6 +4,7 @@
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "tables.hpp"
 
 namespace sheaf::cli {
 namespace {
@@ -33,8 +34,9 @@ void keep_missing(ReadOptions& reading, BinningOptions& binning) {
 void declare_reading_with_bin(Arguments& arguments, ReadOptions& reading, BinningOptions& binning) {
   arguments.section("Reading");
   for (const auto& row : parameters<ReadOptions>())
-    arguments.add(row.name == "missing" ? missing_option(row, reading, binning)
-                                        : Arguments::option(row, row.name, reading));
+    if (!is_for_training(row.name))
+      arguments.add(row.name == "missing" ? missing_option(row, reading, binning)
+                                          : Arguments::option(row, row.name, reading));
 }
 
 void check_bins(const Arguments& arguments, const BinningOptions& binning) {

@@ -86,7 +86,7 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.text("covariance", "FILE", fit->covariance,
                  "--model glm, multinomial: where to write the covariance of the weights, as CSV");
   fit->model.declare_options(arguments);
-  declare_reading(arguments, fit->reading);
+  declare_reading(arguments, fit->reading, true);
   fit->common.declare(arguments, {"device", "threads", "memory", "seed"});
   arguments.reads({"FILE"});
   arguments.writes({"--output", "--covariance"});

@@ -53,7 +53,7 @@ std::function<void()> declare(Arguments& arguments) {
   auto info = std::make_shared<Info>();
   arguments.positional("FILE", info->input, "the dataset to read; - is standard input");
   arguments.text("report", "FILE", info->report, "write an HTML page with plots that needs nothing else");
-  declare_reading(arguments, info->reading);
+  declare_reading(arguments, info->reading, true);
   info->common.declare(arguments, {"threads", "memory", "seed"});
   arguments.reads({"FILE"});
   arguments.writes({"--report"});

@@ -61,12 +61,16 @@ std::function<void()> declare(Arguments& arguments) {
   search->run.declare(arguments);
   search->model.declare_kind(arguments);
   arguments.section("Search");
-  arguments.parameters(search->options,
-                       {"split", "folds", "test-fraction", "outer", "outer-split", "outer-fraction", "score", "choose",
-                        "strategy", "trials", "time", "batch", "predictions", "calibrate", "threshold",
-                        "learning-curve", "permutation-importance", "permutation-test"});
+  arguments.parameters(search->options, {"split",           "folds",          "test-fraction",
+                                         "test-size",       "window",         "gap",
+                                         "equal-rows",      "outer",          "outer-split",
+                                         "outer-fraction",  "score",          "choose",
+                                         "strategy",        "trials",         "time",
+                                         "batch",           "predictions",    "calibrate",
+                                         "threshold",       "learning-curve", "permutation-importance",
+                                         "permutation-test"});
   search->model.declare_options(arguments);
-  declare_reading(arguments, search->reading);
+  declare_reading(arguments, search->reading, true);
   search->common.declare(arguments, {"device", "threads", "memory", "seed"}, {.several_devices = true});
   arguments.reads({"FILE"});
   return [search, &arguments] {

@@ -53,6 +53,8 @@ std::string errors_text(const GlmTraining& glm) {
       return "robust standard errors (HC0)";
     case StandardErrors::hc1:
       return "robust standard errors (HC1)";
+    case StandardErrors::cluster:
+      return "robust standard errors (rows of a group belong together)";
     default:
       return "";
   }

@@ -78,6 +78,16 @@ struct KeptColumn {
   std::vector<std::string> values;  ///< one a row
 };
 
+/// What columns that are neither features nor labels say of the rows. Lists are empty or have an entry for each row.
+struct RowColumns {
+  std::vector<float> weights;           ///< how much each row counts in training
+  std::vector<std::int32_t> times;      ///< place of each row in time, from 0; rows of one time have the same place
+  std::string time_name;                ///< the column that `times` is from
+  std::vector<std::int32_t> folds;      ///< the split that tests each row, from 0; -1: every split trains on it
+  std::vector<std::string> fold_names;  ///< of each split
+  std::string dates;                    ///< a column of dates that is no feature and in whose order the rows stand
+};
+
 template <class T>
 class Dataset {
  public:
@@ -89,6 +99,7 @@ class Dataset {
   std::vector<std::vector<std::string>> levels;
   std::vector<std::int32_t> groups;  ///< group of each row (svmlight's qid, or a named CSV column); empty: none
   std::vector<std::string> group_names;
+  RowColumns row_columns;
   std::string source;                 ///< where it came from, for messages
   std::string format;                 ///< name of the format it was read in; empty: it was not read
   std::vector<std::string> notes;     ///< what reading it decided by itself: a sentence each

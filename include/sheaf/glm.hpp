@@ -77,9 +77,9 @@ struct GlmOptions {
   GlmSolver solver = GlmParams{}.solver;
   double tolerance = GlmParams{}.tolerance;
   int max_iterations = GlmParams{}.max_iterations;
-  std::string reference;                                      ///< the class to compare with; empty: the last one
-  StandardErrors standard_errors = StandardErrors::expected;  ///< cox: observed for expected
-  std::vector<std::pair<std::string, double>> class_weights;  ///< of the rows of a class; classes not named: 1
+  std::string reference;                                       ///< the class to compare with; empty: the last one
+  StandardErrors standard_errors = StandardErrors::automatic;  ///< cox: observed for expected
+  std::vector<std::pair<std::string, double>> class_weights;   ///< of the rows of a class; classes not named: 1
   bool balanced = false;  ///< class weights rows / (classes * rows of the class), before class_weights
   /// On the scale of the link, for counts the logarithm of the exposure: one a row; multinomial: rows x classes.
   std::vector<double> offsets;

@@ -61,6 +61,11 @@ struct ReadOptions {
   std::string event;  ///< survival: name or position of the column that is 1 where the event came at the time that the
                       ///< label is, and 0 where the row is censored; empty: no survival
   std::string group;  ///< name or position of the column whose values group the rows; empty: none
+  // Name or position of a column that says something of the rows (see RowColumns) and is no feature; empty: none.
+  std::string order = {};          ///< when each row was: numbers, or dates (2021-03-14, with or without a time of day)
+  std::string weight_column = {};  ///< how much each row counts in training: numbers of 0 or more
+  /// The name of the fold that tests each row; of two values, train and test, a single split.
+  std::string split_column = {};
   std::vector<std::string> ignore;  ///< names or positions of columns to leave out
   /// Names or positions of columns whose values are levels even where they are numbers. Columns without a number are
   /// nominal by themselves.

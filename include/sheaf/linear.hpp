@@ -273,6 +273,10 @@ enum class StandardErrors : std::uint8_t {
   observed,  ///< the second derivatives of the log-likelihood; with canonical links the same
   hc0,       ///< the sandwich estimator, which holds whatever the variance of the target is (White 1980)
   hc1,       ///< hc0 times rows / (rows - parameters)
+  /// The sandwich of sums over groups of rows (Liang and Zeger 1986), times groups / (groups - 1), as by R's vcovCL;
+  /// Cox: without that factor, as by R's coxph.
+  cluster,
+  automatic,  ///< cluster if rows have groups, else expected
 };
 std::string_view to_string(GlmFamily family);
 std::string_view to_string(GlmLink link);

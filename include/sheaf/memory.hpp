@@ -93,6 +93,7 @@ struct DatasetOptions {
   /// Survival: 1 where the event came at the time that the label is, 0 where the row is censored; empty: no survival.
   std::vector<double> events = {};
   LabelSpan groups = {};             ///< the group of each row; empty: none
+  std::vector<double> times = {};    ///< when each row was, in any unit, for splits by time; empty: rows stand in order
   Missing missing = Missing::error;  ///< what a NaN in the matrix means; a matrix that is filled in is copied
   std::string source = "memory";     ///< stands for the dataset in messages and reports
 };

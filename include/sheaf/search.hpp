@@ -46,12 +46,26 @@ enum class Choice : std::uint8_t {
   one_standard_error,  ///< the simplest model whose mean is within one standard error of the best
 };
 
+/// What is done with rows that have the same features as another one, which a model would be tested on after it had
+/// learnt them. Splits of the caller, leave-one-out, bootstraps and time are never changed.
+enum class EqualRows : std::uint8_t {
+  /// Together, unless folds would be uneven, or rows are equal because features have few values: over a tenth of the
+  /// rows equal another, and half of the features tell less than nine tenths as many rows apart as all do.
+  automatic,
+  together,  ///< always on one side of a split, as a group is
+  apart,     ///< split like other rows
+};
+
 /// Options of a search of any family.
 struct SearchOptions {
   /// None: leave-one-out where that is free, else stratified for classes and k-fold for numbers; groups stay together.
   std::optional<SplitKind> split;
-  std::int32_t folds = 0;        ///< folds, shuffles or bootstraps; 0: 5, and leave-one-out is welcome
-  double test_fraction = 0.2;    ///< shuffles: share of the rows that a split holds out
+  std::int32_t folds = 0;      ///< folds, shuffles or bootstraps; 0: 5, and leave-one-out is welcome
+  double test_fraction = 0.2;  ///< shuffles: share of the rows that a split holds out
+  std::int64_t test_size = 0;  ///< time: moments that a split tests; see SplitOptions
+  std::int64_t window = 0;     ///< time: moments before these that it trains on; 0: all
+  std::int64_t gap = 0;        ///< time: moments left out between the two
+  EqualRows equal_rows = EqualRows::automatic;
   PipelineOptions pipeline;      ///< what is done to features first, learnt on the training rows of each split
   std::optional<Splits> splits;  ///< the caller's own, in place of split, folds and test_fraction
 

@@ -19,6 +19,7 @@ enum class SplitKind : std::uint8_t {
   group_shuffle,            ///< every split tests whole groups, about a fraction of the rows and of each class
   leave_one_out,            ///< one split for each row
   bootstrap,                ///< every split draws as many rows as there are, with repetition, and tests the rest
+  time,                     ///< every split tests a window of time and trains on rows before it
   custom,                   ///< the caller's own rows: custom_splits()
 };
 
@@ -28,11 +29,15 @@ struct SplitOptions {
   double test_fraction = 0.2;  ///< shuffles only
   bool shuffle = true;         ///< k-fold kinds: mix the rows first; without it folds are runs of neighbouring rows
   std::uint64_t seed = 0;
+  // Time: numbers of moments, which are the different times of rows or, without times, the rows.
+  std::int64_t test_size = 0;  ///< that a split tests; 0: of moments / (count + 1) the whole part
+  std::int64_t window = 0;     ///< before these that it trains on at most (a rolling window); 0: all (an expanding one)
+  std::int64_t gap = 0;        ///< that are left out between the two
 };
 
 /// Training weights of `count` splits from `first` on: 0 leaves a row out, k takes it k times (bootstrap). A split
-/// tests the rows that it leaves out, but for custom splits, which may leave out rows that they do not test:
-/// Splits::test_rows() has those they do. Split-minor, so the splits of one row stand side by side.
+/// tests the rows that it leaves out, but for splits by time and custom ones, which may leave out rows that they do not
+/// test: Splits::test_rows() has those they do. Split-minor, so the splits of one row stand side by side.
 struct SplitWeights {
   std::int64_t rows = 0;
   std::int32_t first = 0;
@@ -58,8 +63,8 @@ class Splits {
   std::int32_t count() const { return count_; }
   SplitKind kind() const { return options_.kind; }
 
-  /// Whether every row is tested by exactly one split and trained on by all others (all kinds but shuffles, bootstrap
-  /// and custom splits that are otherwise).
+  /// Whether every row is tested by exactly one split and trained on by all others (all kinds but shuffles, bootstrap,
+  /// time and custom splits that are otherwise).
   bool is_partition() const { return has_folds() && !leaves_untested_; }
   /// The split that tests a row; partitions only.
   std::int32_t tester(std::int64_t row) const;
@@ -71,7 +76,7 @@ class Splits {
 
  private:
   friend Splits make_splits(std::int64_t, std::span<const std::int32_t>, std::span<const std::int32_t>,
-                            const SplitOptions&);
+                            const SplitOptions&, std::span<const std::int32_t>);
   friend Splits custom_splits(std::int64_t, std::span<const TrainTestRows>);
   friend Splits custom_splits(std::span<const std::int32_t>);
   struct RowLists {
@@ -85,6 +90,7 @@ class Splits {
   std::vector<std::uint8_t> draw(std::int32_t split) const;
   void plan_shuffle(std::span<const std::int32_t> classes);
   void plan_group_shuffle(std::span<const std::int32_t> classes, std::span<const std::int32_t> groups);
+  void plan_time(std::span<const std::int32_t> times, std::span<const std::int32_t> groups);
 
   std::int64_t rows_ = 0;
   std::int32_t count_ = 0;
@@ -95,11 +101,11 @@ class Splits {
   std::vector<std::int64_t> begins_;       // shuffles: where each class or group begins in members_, and the end
   std::vector<std::int64_t> class_tests_;  // stratified shuffle: test rows of each class
   std::vector<std::int32_t> classes_;      // group shuffle: of each row
-  std::vector<RowLists> lists_;            // custom splits that are no folds
+  std::vector<RowLists> lists_;            // time, and custom splits that are no folds
 };
 
-/// "kfold", "stratified", "group", "stratified-group", "shuffle", "group-shuffle", "loo", "bootstrap". Unknown names
-/// are answered with the known ones.
+/// "kfold", "stratified", "group", "stratified-group", "shuffle", "group-shuffle", "loo", "bootstrap", "time". Unknown
+/// names are answered with the known ones.
 SplitKind parse_split_kind(std::string_view text);
 std::string_view to_string(SplitKind kind);
 
@@ -107,8 +113,14 @@ std::string_view to_string(SplitKind kind);
 /// Numbers without rows are no classes. UsageErrors: no rows to test or to train on; fewer than 2 folds; more folds
 /// than rows, groups or members of the smallest class; shuffles that leave a class out of training; fewer than 2 groups
 /// to draw from; a fraction outside (0, 1).
+///
+/// Time: `times` is the place of each row in time (empty: rows stand in their order). The last count * test_size
+/// moments are tested, test_size by each split, the earliest first; a split trains on what is earlier than its own by
+/// more than `gap` moments, without rows of groups that it tests, if there are groups. Without groups and with times
+/// that all differ these are the splits of scikit-learn's TimeSeriesSplit. UsageErrors: too few moments; a split that
+/// has no rows to train on.
 Splits make_splits(std::int64_t rows, std::span<const std::int32_t> classes, std::span<const std::int32_t> groups,
-                   const SplitOptions& options);
+                   const SplitOptions& options, std::span<const std::int32_t> times = {});
 
 /// The caller's own splits of `rows` rows. Test rows of different splits may overlap, and rows may be in neither list
 /// of a split. UsageErrors that name the argument: no splits; a split without training or test rows; row numbers out of

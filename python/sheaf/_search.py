@@ -191,6 +191,7 @@ class Search:
         self.fit_seconds, self.score_seconds = np.zeros(shape), np.zeros(shape)
         self.errors: list[Exception] = []
         self.unconverged: Counter[int] = Counter()
+        self.notes: list[str] | None = None  #: what every search of the library said
         self._learnt: dict[Any, Any] = {}
         self._test_data: dict[int, tuple[Any, Any]] = {}
 
@@ -362,7 +363,7 @@ class Search:
             pipeline["select"] = f"{family.criterion}:{','.join(_COUNT.text(count) for count in values[-1])}"
         context = model._context_for(self.search.verbose)
         dataset = self.data.make_dataset(context, model)
-        return _core.search_grid(
+        result = _core.search_grid(
             context,
             dataset,
             options,
@@ -373,6 +374,9 @@ class Search:
             "mean-squared-error" if self.data.classes is None else "accuracy",
             any(found is None for found in self.own.values()),
         )
+        said = [note for note in result.notes if self.notes is None or note in self.notes]
+        self.notes = said
+        return result
 
     def _keep(
         self, c: int, s: int, cell: dict[str, float], fit_seconds: float, score_seconds: float, converged: bool

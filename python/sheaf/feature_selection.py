@@ -253,6 +253,8 @@ class StabilitySelector(_Selector):
         Its 95 % interval.
     stability_by_chance_ : ndarray of shape (n_permutations,)
         The stability with permuted labels.
+    notes_ : list of str
+        What is to be known of the resamples, such as equal rows that are kept together.
 
     Examples
     --------
@@ -363,6 +365,7 @@ class StabilitySelector(_Selector):
         self.stability_ = value
         self.stability_interval_ = (low, high)
         self.stability_by_chance_ = np.array(result.stability_by_chance())
+        self.notes_ = list(result.notes)
         return self
 
     def plot(self, ax: Any = None, most: int = 30) -> Any:

@@ -48,7 +48,8 @@ class SheafSearchCV(GridSearchCV):  # type: ignore[misc]
     refit : bool, str or callable, default=True
         Train the best on all rows; of several scores, the name of the one to choose by, or a callable.
     cv : int, cross-validation generator or an iterable, default=None
-        The folds; None: 5, stratified for classes. Training and test rows of a split may not overlap.
+        The folds; None: 5, stratified for classes. Training and test rows of a split may not overlap. Rows that follow
+        each other in time are split by scikit-learn's ``TimeSeriesSplit``.
     verbose : int, default=0
         Above 0: show how far the search is.
     pre_dispatch : int or str, default='2*n_jobs'
@@ -82,6 +83,9 @@ class SheafSearchCV(GridSearchCV):  # type: ignore[misc]
         Seconds that the last training took.
     multimetric_ : bool
         Whether there are several scores.
+    notes_ : list of str
+        What is to be known of the search: rows that have the same features and lie in training and test rows of a
+        split, for example.
 
     Examples
     --------
@@ -167,6 +171,7 @@ class SheafSearchCV(GridSearchCV):  # type: ignore[misc]
         work.run()
         work.warn()
         self.cv_results_ = _results(params, work)
+        self.notes_ = work.notes or []
         self.multimetric_ = several or "mean_test_score" not in self.cv_results_
         self.n_splits_ = len(splits)
         scorers = {name: get_scorer(score) if isinstance(score, str) else score for name, score in scores.items()}

@@ -462,3 +462,14 @@ def test_it_predicts_with_the_best():
     np.testing.assert_array_equal(search.predict_proba(SCALED[0]), best.predict_proba(SCALED[0]))
     assert search.score(*SCALED) == best.score(*SCALED)
     assert search.classes_.tolist() == [0, 1] and search.n_features_in_ == 30
+
+
+def test_equal_rows_on_both_sides_of_given_splits_are_noted():
+    rng = np.random.default_rng(3)
+    X = np.repeat(rng.normal(size=(60, 5)), 2, axis=0)
+    y = np.repeat(rng.integers(2, size=60), 2)
+    order = rng.permutation(120)
+    search = sheaf.SheafSearchCV(sheaf.LogisticRegression(), {"C": [0.1, 1]}, cv=KFold(4)).fit(X[order], y[order])
+    assert any("120 of 120 rows have the same features as another row" in note for note in search.notes_)
+    together = sheaf.SheafSearchCV(sheaf.LogisticRegression(), {"C": [0.1, 1]}, cv=KFold(4)).fit(X, y)
+    assert not any("same features" in note for note in together.notes_)

@@ -28,7 +28,14 @@
 #' @param folds number of folds.
 #' @param foldid the fold of each row, in place of `folds` and `split`.
 #' @param groups the group of each row: rows of a group are never parted.
-#' @param split `"stratified"`, `"kfold"`, `"group"`, `"shuffle"`, `"loo"`, `"bootstrap"` ...; `NULL`: by the data.
+#' @param split `"stratified"`, `"kfold"`, `"group"`, `"shuffle"`, `"loo"`, `"bootstrap"`, `"time"` ...; `NULL`: by the
+#'   data. With `"time"` each of `folds` splits tests a window of time and trains on rows before it.
+#' @param order when each row was (numbers, dates or times); without it rows stand in the order of time. Implies
+#'   `split = "time"`.
+#' @param test_size,window,gap for splits by time: how many different times (without `order`: rows) a split tests, the
+#'   most before these that it trains on (`NULL`: all) and how many are left out between the two.
+#' @param equal_rows rows with the same features: `"together"` keeps them on one side of every split, `"apart"` splits
+#'   them like other rows, and `"auto"` keeps them together unless features have few values or folds would be uneven.
 #' @param outer outer folds of nested validation, for a score without the optimism of the choice; 0: none.
 #' @param score what to choose by, a name of [sheaf_metrics()]; `NULL`: accuracy (elastic nets: AUC), R2 for numbers
 #'   (Huber nets: the mean absolute error, quantile nets: the pinball loss), of counts and of survival the deviance.
@@ -82,19 +89,41 @@ plain_frame <- function(formula, data, keep_missing) {
 #' @rdname sheaf_search
 #' @export
 sheaf_search.default <- function(x, y, model = NULL, grid = list(), prepare = list(), folds = NULL, foldid = NULL,
-                                 groups = NULL, split = NULL, outer = NULL, score = NULL, choose = NULL,
+                                 groups = NULL, split = NULL, order = NULL, test_size = NULL, window = NULL,
+                                 gap = NULL, equal_rows = NULL, outer = NULL, score = NULL, choose = NULL,
                                  strategy = NULL, trials = NULL, predictions = FALSE, calibrate = NULL, weights = NULL,
                                  seed = NULL, control = list(), ...) {
   call <- as_generic(match.call(), quote(sheaf_search))
-  settings <- rbind(setting("folds", folds), setting("split", split), setting("outer", outer), setting("score", score),
+  check_split(split, groups)
+  settings <- rbind(setting("folds", folds), setting("split", split), setting("test-size", test_size, "test_size"),
+                    setting("window", window), setting("gap", gap), setting("equal-rows", equal_rows, "equal_rows"),
+                    setting("outer", outer), setting("score", score),
                     setting("choose", choose), setting("strategy", strategy), setting("trials", trials),
                     setting("predictions", one_flag(predictions, "predictions")), setting("calibrate", calibrate))
-  found <- run_search(x, y, model, grid, prepare, settings, foldid, groups, weights, seed, control, FALSE, list(...))
+  found <- run_search(x, y, model, grid, prepare, settings, foldid, groups, weights, seed, control, FALSE, list(...),
+                      order)
   found$call <- call
   structure(found, class = "sheaf_search")
 }
 
-run_search <- function(x, y, model, grid, prepare, settings, foldid, groups, weights, seed, control, study, options) {
+# Groups that were given are kept together.
+check_split <- function(split, groups) {
+  if (is.null(groups) || is.null(split) || split %in% c("group", "stratified-group", "group-shuffle", "time")) return()
+  stop_argument("split", "\"", split, "\" would put rows of one group on both sides of a split, and 'groups' says that they ",
+                "belong together; take \"stratified-group\", \"group\" or \"group-shuffle\", or give no groups")
+}
+
+# Numbers that order the rows.
+check_order <- function(order, rows) {
+  if (is.null(order)) return(NULL)
+  check_rows(order, rows, "order")
+  if (inherits(order, c("Date", "POSIXt", "difftime"))) order <- as.numeric(order)
+  if (!is.numeric(order) || any(!is.finite(order))) stop_argument("order", "must be numbers, dates or times")
+  as.double(order)
+}
+
+run_search <- function(x, y, model, grid, prepare, settings, foldid, groups, weights, seed, control, study, options,
+                       order = NULL) {
   x <- as_features(x, nominal = TRUE)
   rows <- nrow(x)
   y <- if (is_survival(y)) read_survival(y, rows) else as_target(y, rows)
@@ -108,6 +137,7 @@ run_search <- function(x, y, model, grid, prepare, settings, foldid, groups, wei
   weighted <- grepl("^class[._-]weights?$", names(options))
   classes <- class_weight_settings(if (any(weighted)) options[[which(weighted)]], levels(y), names(options)[weighted])
   target <- about_features(x, core_target(y), groups, missing = !is.null(prepare$impute))
+  target$times <- check_order(order, rows)
   of_model <- rbind(settings_of(options[!weighted], "..."), classes)
   model <- if (is.null(model)) core_default_model(of_model, settings_of(grid, "grid")) else paste(model, collapse = ",")
   found <- core(core_search(as_control(control, draw_seed(seed)), x, target, model, of_model,

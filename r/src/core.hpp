@@ -47,9 +47,9 @@ struct Rows {
   std::vector<std::vector<std::string>> levels;  ///< of nominal columns; empty: there are none
 };
 /// `x`: a numeric matrix or a dgCMatrix. `about`: a list that may have `names` of the columns; `classes` (numbers from
-/// 0) with `levels`, or `numbers`, or both `numbers` (times) and `events` (1 or 0); `groups` (from 0); `nominal` (a
-/// list of the levels of each column, NULL of numeric ones); `missing`: there, where NA is kept for a pipeline that
-/// fills it in.
+/// 0) with `levels`, or `numbers`, or both `numbers` (times) and `events` (1 or 0); `groups` (from 0); `times`
+/// (numbers that order the rows); `nominal` (a list of the levels of each column, NULL of numeric ones); `missing`:
+/// there, where NA is kept for a pipeline that fills it in.
 Rows rows_of(SEXP x, const Rcpp::List& about);
 
 /// A dataset in one of the two precisions.

@@ -78,6 +78,7 @@ Rows rows_of(SEXP x, const Rcpp::List& about) {
     rows.input = dense_input(x);
   if (about.containsElementNamed("names"))
     rows.options.feature_names = Rcpp::as<std::vector<std::string>>(about["names"]);
+  if (about.containsElementNamed("times")) rows.options.times = Rcpp::as<std::vector<double>>(about["times"]);
   if (about.containsElementNamed("missing")) rows.options.missing = Missing::keep;
   if (about.containsElementNamed("groups")) rows.groups = Rcpp::as<std::vector<std::int32_t>>(about["groups"]);
   if (about.containsElementNamed("nominal"))

@@ -47,6 +47,7 @@ Dataset<T> Dataset<T>::borrowed() const {
   result.levels = levels;
   result.groups = groups;
   result.group_names = group_names;
+  result.row_columns = row_columns;
   result.source = source;
   result.format = format;
   result.notes = notes;
@@ -104,6 +105,7 @@ Dataset<To> convert_precision(Dataset<From> from, int threads) {
   to.levels = std::move(from.levels);
   to.groups = std::move(from.groups);
   to.group_names = std::move(from.group_names);
+  to.row_columns = std::move(from.row_columns);
   to.source = std::move(from.source);
   to.format = std::move(from.format);
   to.notes = std::move(from.notes);

@@ -108,6 +108,12 @@ const std::vector<Parameter<ReadOptions>>& parameters() {
           "survival: the label is a time, and this column 1 where the event came then, 0 where it did not (censored)",
           "none"),
       text_row("group", "COLUMN", &O::group, "column whose values group the rows", "none"),
+      text_row("order", "COLUMN", &O::order, "column that says when each row was, for --split time: dates or numbers",
+               "the order of the rows"),
+      text_row("weight-column", "COLUMN", &O::weight_column,
+               "column that says how much each row counts in training: numbers of 0 or more", "none"),
+      text_row("split-column", "COLUMN", &O::split_column,
+               "column that names the fold that tests each row, or says train or test for a single split", "none"),
       list_row("ignore", "COLUMNS", &O::ignore, "columns to leave out, separated by commas"),
       list_row(
           "nominal", "COLUMNS", &O::nominal,

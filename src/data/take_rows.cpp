@@ -64,6 +64,10 @@ Dataset<T> take_rows(const Dataset<T>& dataset, std::span<const std::int32_t> ro
   result.target.events = take(dataset.target.events, rows);
   for (auto& one : result.target.further) one.values = take(one.values, rows);
   result.groups = take(dataset.groups, rows);
+  result.row_columns = dataset.row_columns;
+  result.row_columns.weights = take(dataset.row_columns.weights, rows);
+  result.row_columns.times = take(dataset.row_columns.times, rows);
+  result.row_columns.folds = take(dataset.row_columns.folds, rows);
   result.feature_names = dataset.feature_names;
   result.levels = dataset.levels;
   result.group_names = dataset.group_names;

@@ -302,7 +302,11 @@ void Model::withhold_tests() { find_family(family())->withhold_tests(*trained_);
 
 template <class T>
 Model fit(const Context& context, const Dataset<T>& dataset, const ModelOptions& options,
-          std::span<const float> row_weights, const PipelineOptions& given) {
+          std::span<const float> given_weights, const PipelineOptions& given) {
+  const auto& own_weights = dataset.row_columns.weights;
+  if (!given_weights.empty() && !own_weights.empty())
+    fail_usage("row weights are given both in a column (weight-column) and in a list; give one of them");
+  const auto row_weights = given_weights.empty() ? std::span<const float>(own_weights) : given_weights;
   auto pipeline = given;
   decide_steps(dataset, options, pipeline);
   if (!pipeline.select.empty() && pipeline.select_share < 1)

@@ -27,8 +27,8 @@ std::string notes_of(const SearchResult& r) {
   std::vector<Note> list;
   for (const auto& note : r.notes) list.push_back({note});
   for (std::size_t k = 0; k < std::min(r.warnings.size(), most_warnings); ++k) list.push_back({r.warnings[k], true});
-  const auto unfinished = std::count_if(r.warnings.begin(), r.warnings.end(), [](const auto& warning) {
-    return warning.find("did not converge") != std::string::npos;
+  const auto unfinished = std::count_if(r.warnings.begin(), r.warnings.end(), [](const std::string& warning) {
+    return warning.find(" did not converge: ") != std::string::npos;
   });
   const auto about = unfinished == 0 ? std::string() : fmt::format("{} models did not converge.", unfinished);
   return notes_card(about, list);

@@ -4,6 +4,7 @@
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "data/split/equal_rows.hpp"
 #include "family/family.hpp"
 #include "search/candidates/automatic.hpp"
 #include "search/plan/make_search.hpp"
@@ -19,6 +20,37 @@ bool by_groups(SplitKind kind) {
          kind == SplitKind::group_shuffle;
 }
 
+/// Weights and splits that columns of the dataset hold.
+void use_row_columns(const RowColumns& columns, SearchOptions& options) {
+  if (!columns.weights.empty()) {
+    if (!options.row_weights.empty() && options.row_weights != columns.weights)
+      fail_usage("row weights are given both in a column (weight-column) and in a list; give one of them");
+    options.row_weights = columns.weights;
+  }
+  if (columns.folds.empty() || options.splits) return;
+  if (options.split && options.split != SplitKind::custom)
+    fail_usage(
+        "the column of folds (split-column) says which rows are tested, and so does the split '{}'; give one of them",
+        to_string(*options.split));
+  options.splits = custom_splits(columns.folds);
+  options.split = SplitKind::custom;
+}
+
+/// Whether equal rows are to be kept together, so that leaving out one row at a time would test what was learnt.
+template <class T>
+bool has_copies(const Dataset<T>& dataset, const SearchOptions& options) {
+  if (options.equal_rows == EqualRows::apart) return false;
+  const auto sets = find_equal_rows(dataset.x, 1);
+  return sets.rows > 0 && (options.equal_rows == EqualRows::together || !sets.few_values);
+}
+
+void check_time(const SearchOptions& options) {
+  if (options.split == SplitKind::time || options.outer_split == SplitKind::time) return;
+  const auto* const given = options.test_size > 0 ? "test-size" : options.window > 0 ? "window" : "gap";
+  if (options.test_size > 0 || options.window > 0 || options.gap > 0)
+    fail_usage("{} is for the split time, not for {}", given, to_string(*options.split));
+}
+
 /// Groups stay together and classes are spread evenly, unless something else is asked for. A study divides the rows of
 /// a regression as it divides those of classes.
 SplitKind default_split(bool classes, bool groups) {
@@ -28,7 +60,8 @@ SplitKind default_split(bool classes, bool groups) {
 
 /// Outer folds keep groups together and spread classes where the inner splits do.
 SplitKind default_outer(SplitKind inner, bool classes) {
-  if (inner == SplitKind::group_k_fold || inner == SplitKind::stratified_group_k_fold) return inner;
+  if (inner == SplitKind::group_k_fold || inner == SplitKind::stratified_group_k_fold || inner == SplitKind::time)
+    return inner;
   if (inner == SplitKind::group_shuffle) return default_split(classes, true);
   const bool stratified = inner == SplitKind::stratified_k_fold || inner == SplitKind::stratified_shuffle;
   return default_split(stratified || classes, false);
@@ -42,20 +75,26 @@ bool leaves_one_out(const FamilyTraits& traits, bool pipeline, const SearchOptio
          !options.learning_curve && options.permutation_importance == 0;
 }
 
-void decide_splits(const FamilyTraits& traits, bool groups, bool pipeline, SearchOptions& options) {
+template <class T>
+void decide_splits(const FamilyTraits& traits, const Dataset<T>& dataset, SearchOptions& options) {
+  const bool groups = !dataset.groups.empty();
+  const bool pipeline = needs_pipeline(dataset, options.pipeline);
   const bool study = !options.full;
   if (study && options.outer < 1) fail_usage("a study takes 1 resample or more");
   const bool one_out = leaves_one_out(traits, pipeline, options);
-  if (!options.split && options.folds == 0 && !groups && one_out) options.split = SplitKind::leave_one_out;
+  if (!options.split && !dataset.row_columns.times.empty()) options.split = SplitKind::time;
+  if (!options.split && options.folds == 0 && !groups && one_out && !has_copies(dataset, options))
+    options.split = SplitKind::leave_one_out;
   options.one_out_in_parts = options.split == SplitKind::leave_one_out && one_out;
   if (options.folds == 0) options.folds = default_folds;
   if (!options.split) options.split = default_split(study || !traits.regression, groups);
-  if (study && !options.outer_split)
+  if (study && !options.outer_split && options.split != SplitKind::time)
     options.outer_split = by_groups(*options.split) ? SplitKind::group_shuffle : SplitKind::stratified_shuffle;
   if (!options.outer_split) options.outer_split = default_outer(*options.split, !traits.regression);
   for (const auto kind : {*options.split, *options.outer_split})
     if (by_groups(kind) && !groups)
       fail_usage("splitting by '{}' needs groups of rows; name the column that holds them (group)", to_string(kind));
+  check_time(options);
   if (options.path_split > options.outer)
     fail_usage("the path of resample {} is asked for, but there are {}", options.path_split, options.outer);
 }
@@ -202,6 +241,7 @@ void decide(const Dataset<T>& dataset, SearchSpace& space, SearchOptions& option
     space.candidates = engine::automatic_candidates(dataset, options);
   if (!space.candidates.empty() && !options.full) fail_usage("a study is of one model; name it");
   engine::check_space(space);
+  engine::use_row_columns(dataset.row_columns, options);
   if (space.candidates.empty()) decide_steps(dataset, space.options, options.pipeline);
   const auto traits = space.candidates.empty() ? space.options.family().decide(dataset, space, options.row_weights)
                                                : engine::decide_candidates(dataset, space, options);
@@ -213,7 +253,7 @@ void decide(const Dataset<T>& dataset, SearchSpace& space, SearchOptions& option
   if (options.stability_permutations > 0 && options.full)
     fail_usage("stability-permutations is for studies; a search over all rows has no stability");
   if (options.learning_curve && !options.full) fail_usage("a learning curve is that of a search over all rows");
-  engine::decide_splits(traits, !dataset.groups.empty(), needs_pipeline(dataset, options.pipeline), options);
+  engine::decide_splits(traits, dataset, options);
   engine::decide_score(traits, dataset.target, options);
   engine::decide_strategy(traits, options);
   engine::check_row_weights(options.row_weights, dataset.rows());

@@ -23,6 +23,7 @@
 #include "search/candidates/race.hpp"
 #include "search/plan/inner_progress.hpp"
 #include "search/plan/make_search.hpp"
+#include "search/plan/plan_rows.hpp"
 #include "search/plan/strategy.hpp"
 #include "search/results/held_out.hpp"
 #include "search/results/learning_curve.hpp"
@@ -649,17 +650,18 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
                            ? engine::make_search(context, dataset, decided, result.options)
                            : engine::make_models_search(context, dataset, decided, result.options, result.notes);
   check_two_classes(trained->labels(), dataset.source);
-  const auto plan = name_source(dataset.source, [&] {
+  const auto planned = name_source(dataset.source, [&] {
     engine::check_threshold(result.options, trained->labels());
-    return engine::Plan(trained->labels(), dataset.groups, result.options, context.seed(), context.threads());
+    return engine::plan_rows(context, dataset, trained->labels(), result.options);
   });
+  const auto& plan = planned.plan;
   result.seed = context.seed();
   result.source = dataset.source;
   result.label = dataset.target.name;
   result.title = trained->title();
   result.rows = dataset.rows();
   result.features = dataset.features();
-  result.groups = plan.groups();
+  result.groups = planned.groups;
   result.class_names = trained->labels().class_names;
   result.target_names = dataset.target.target_names();
   result.positive = trained->labels().positive;
@@ -707,6 +709,8 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
   result.weights_effect = engine::weights_effect(context, dataset, plan, result);
   if (result.options.permutation_test > 0)
     result.permutation_test = engine::permutation_test(context, dataset, space, result);
+  result.notes.insert(result.notes.end(), planned.notes.begin(), planned.notes.end());
+  result.warnings.insert(result.warnings.begin(), planned.warnings.begin(), planned.warnings.end());
   engine::note_edges(result);
   engine::note_one_out(result);
   engine::note_balance(trained->labels(), result);

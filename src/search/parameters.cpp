@@ -13,7 +13,7 @@ constexpr auto most = std::numeric_limits<std::int32_t>::max();
 
 Choices<SplitKind> split_choices() {
   Choices<SplitKind> choices;
-  for (int kind = 0; kind <= static_cast<int>(SplitKind::bootstrap); ++kind)
+  for (int kind = 0; kind < static_cast<int>(SplitKind::custom); ++kind)
     choices.emplace_back(to_string(static_cast<SplitKind>(kind)), static_cast<SplitKind>(kind));
   return choices;
 }
@@ -112,8 +112,18 @@ const std::vector<Parameter<SearchOptions>>& parameters() {
       open_choice_row<O, SplitKind>("split", &O::split, split_choices(), "how rows are held out",
                                     "stratified, for a numeric target kfold; with groups by group; loo where it is "
                                     "free: votes of neighbours"),
-      number_row("folds", &O::folds, {1, most}, "folds, shuffles or bootstraps", "5"),
+      number_row("folds", &O::folds, {1, most}, "folds, shuffles, bootstraps or windows of time", "5"),
       number_row("test-fraction", &O::test_fraction, {0, 1}, "shuffles: share of the rows that a split holds out"),
+      number_row("test-size", &O::test_size, {0, most}, "split time: different times, or rows, that each split tests",
+                 "an equal part of all"),
+      number_row("window", &O::window, {0, most},
+                 "split time: train on so many times, or rows, before those tested at most; 0: on all"),
+      number_row("gap", &O::gap, {0, most}, "split time: times, or rows, to leave out before those tested"),
+      choice_row<O, EqualRows>(
+          "equal-rows", &O::equal_rows,
+          {{"auto", EqualRows::automatic}, {"together", EqualRows::together}, {"apart", EqualRows::apart}},
+          "rows with the same features: keep them on one side of every split; auto: unless features have few values or "
+          "folds would be uneven"),
       number_row("outer", &O::outer, {0, most},
                  "nested validation: a search without each of N outer folds, scored on that fold; 0: none"),
       open_choice_row<O, SplitKind>("outer-split", &O::outer_split, split_choices(), "how outer folds are held out",

@@ -1,5 +1,7 @@
 // Covariances of weights and likelihood-ratio tests beside R's sandwich and anova (tests/golden/r) and beside
 // statsmodels (tests/golden/statsmodels); what is said where rows do not determine a weight.
+#include <cmath>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -213,6 +215,79 @@ TEST(GlmErrors, PenalisedModelsHaveEffectiveParameters) {
     EXPECT_NEAR(model.glm->statistics.parameters, 2.9377838488, 1e-8);
     EXPECT_NEAR(model.glm->statistics.dispersion, model.glm->statistics.deviance / (30 - 2.9377838488), 1e-8);
   }
+}
+
+/// 60 rows in six groups: x1 = sin(i), x2 = cos(2 i + 1), group i^2 mod 11.
+Dataset<double> grouped_rows(const std::vector<double>& target) {
+  Dataset<double> dataset;
+  Rows rows;
+  for (int i = 0; i < 60; ++i) {
+    rows.push_back({std::sin(i), std::cos(2 * i + 1)});
+    dataset.groups.push_back(i * i % 11);
+  }
+  dataset.x = dense_of<double>(rows, 2);
+  dataset.target = target_of(target);
+  dataset.source = "rows";
+  return dataset;
+}
+
+std::vector<double> made_of(const std::function<double(int, double)>& value) {
+  std::vector<double> target;
+  for (int i = 0; i < 60; ++i) target.push_back(value(i, std::sin(i * i % 11)));
+  return target;
+}
+
+void expect_errors_of(const LinearModel& model, const std::vector<double>& wanted) {
+  const auto rows = coefficient_table(model);
+  ASSERT_EQ(rows.size(), wanted.size());
+  for (std::size_t e = 0; e < rows.size(); ++e) expect_relative(rows[e].error, wanted[e], rows[e].label);
+}
+
+// sqrt(diag(vcovCL(model, cluster = group))) of R's package sandwich 3.1 for glm(), and the robust variance of
+// coxph(..., cluster = group) of survival 3.8.
+TEST(GlmErrors, OfGroupsAreThoseOfR) {
+  const auto classes =
+      made_of([](int i, double g) { return std::sin(3 * i) + std::sin(i) + 0.5 * g > 0.2 ? 1.0 : 0.0; });
+  const auto numbers =
+      made_of([](int i, double g) { return std::sin(i) - 0.5 * std::cos(2 * i + 1) + std::sin(5 * i) + g; });
+  const auto counts =
+      made_of([](int i, double g) { return std::max(0.0, std::floor(2 + 2 * std::sin(7 * i) + std::sin(i) + g)); });
+  std::vector<float> weights;
+  for (int i = 0; i < 60; ++i) weights.push_back(i % 3 == 0 ? 1.0F : i % 3 == 1 ? 2.0F : 0.5F);
+  for (const Device device : devices()) {
+    SCOPED_TRACE(to_string(device));
+    auto options = exact({}, StandardErrors::cluster);
+    options.family = GlmFamily::binomial;
+    expect_errors_of(train_glm(on(device), grouped_rows(classes), options),
+                     {3.47346993932, 0.88192172958, 0.155067927088});
+    options.family = GlmFamily::gaussian;
+    expect_errors_of(train_glm(on(device), grouped_rows(numbers), options),
+                     {0.341388363193, 0.0357794535754, 0.291639906544});
+    expect_errors_of(train_glm(on(device), grouped_rows(numbers), options, weights),
+                     {0.35161218385, 0.136884521359, 0.297797479075});
+    options.family = GlmFamily::poisson;
+    expect_errors_of(train_glm(on(device), grouped_rows(counts), options),
+                     {0.29933522988, 0.0724901902821, 0.206950397414});
+    auto survival = grouped_rows(made_of([](int i, double) { return 1 + i * 7 % 23 + 0.25 * (i * 5 % 4); }));
+    for (int i = 0; i < 60; ++i) survival.target.events.push_back(i * i % 5 != 0 ? 1 : 0);
+    options.family = GlmFamily::cox;
+    expect_errors_of(train_glm(on(device), survival, options), {0.248494238192, 0.194248002341});
+  }
+}
+
+TEST(GlmErrors, OfGroupsAreTheDefaultOfGroupedRows) {
+  const auto numbers = made_of([](int i, double g) { return std::sin(5 * i) + g; });
+  auto dataset = grouped_rows(numbers);
+  GlmOptions options;
+  options.family = GlmFamily::gaussian;
+  const auto model = train_glm(on(Device::cpu()), dataset, options);
+  EXPECT_EQ(model.glm->statistics.errors_from, StandardErrors::cluster);
+  const auto again = Model::parse(format_model(model), "model");
+  EXPECT_EQ(again.get_if<LinearModel>()->glm->statistics.errors_from, StandardErrors::cluster);
+  dataset.groups.clear();
+  EXPECT_EQ(train_glm(on(Device::cpu()), dataset, options).glm->statistics.errors_from, StandardErrors::expected);
+  options.standard_errors = StandardErrors::cluster;
+  EXPECT_THROW(train_glm(on(Device::cpu()), dataset, options), UsageError);
 }
 
 TEST(GlmErrors, ModelFilesSayWhatErrorsAreFrom) {

@@ -566,7 +566,7 @@ TEST(SearchPlan, GroupsStayTogetherInNestedSplits) {
     options.outer = 4;
     options.score = Metric::accuracy;
     options.outer_split = SplitKind::stratified_group_k_fold;
-    const engine::Plan plan(labels, groups, options, 1, 1);
+    const engine::Plan plan(labels, {groups, {}}, options, 1, 1);
     for (std::int32_t s = 0; s < plan.all_splits(); ++s) {
       const auto weights = plan.table({s}, 1).weights;
       std::vector<bool> trained(30, false);

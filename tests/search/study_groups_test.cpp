@@ -73,7 +73,9 @@ TEST(StudyGroups, GroupsKeepWhatWasSeenApartFromWhatIsTested) {
     EXPECT_EQ(apart.groups, 60);
     EXPECT_NEAR(apart.outer_summary(Metric::auc).mean, 0.5, 0.2);
     options.options.split = SplitKind::stratified_k_fold;
+    options.options.equal_rows = EqualRows::apart;  // rows of a group are copies
     const auto mixed = run_study(on(device), dataset, options);
+    options.options.equal_rows = EqualRows::automatic;
     EXPECT_EQ(mixed.groups, 0);
     EXPECT_GT(mixed.outer_summary(Metric::auc).mean, 0.97);
     ASSERT_FALSE(mixed.notes.empty());

@@ -44,7 +44,7 @@ struct StudyPlan {
                            !takes_classes(study.family.get<NetOptions>(), dataset.target, "rows"), "")) {
     SearchSpace family = study.family;
     decide(dataset, family, options);
-    plan.emplace(labels, dataset.groups, options, seed, 1);
+    plan.emplace(labels, engine::PlanRows{dataset.groups, {}}, options, seed, 1);
   }
   SearchOptions options;
   Labels labels;

@@ -126,3 +126,37 @@ test_that("tables of parameters name what can be set", {
   expect_true("accuracy" %in% sheaf_metrics()$name)
   expect_identical(sheaf_devices()$device[1], "cpu")
 })
+
+test_that("splits by time test later rows than they train on", {
+  set.seed(2)
+  x <- matrix(rnorm(200), 50)
+  y <- x[, 1] + rnorm(50)
+  when <- as.Date("2021-01-01") + sample(50)
+  found <- sheaf_search(x, y, model = "ridge", split = "time", order = when, folds = 3, test_size = 5, window = 20,
+                        gap = 2, predictions = TRUE, seed = 1)
+  for (k in 1:3) {
+    tested <- found$predictions$row[found$predictions$split == k]
+    expect_setequal(tested, order(when)[(50 - (4 - k) * 5) + 1:5])
+  }
+  expect_error(sheaf_search(x, y, model = "ridge", gap = 2), "split time")
+  expect_error(sheaf_search(x, y, model = "ridge", order = letters), "order")
+})
+
+test_that("equal rows are kept together and noted", {
+  set.seed(3)
+  x <- matrix(rnorm(400), 100)[rep(1:100, 2), ]
+  y <- factor(rep(sample(c("a", "b"), 100, TRUE), 2))
+  found <- sheaf_search(x, y, model = "knn", grid = list(k = 1), predictions = TRUE, seed = 1)
+  expect_lt(found$best_score, 0.75)
+  expect_true(any(grepl("200 of 200 rows have the same features", found$notes)))
+  fold <- found$predictions$split[order(found$predictions$row)]
+  expect_identical(fold[1:100], fold[101:200])
+  given <- sheaf_search(x, y, model = "knn", grid = list(k = 1), foldid = rep(1:4, 50), seed = 1)
+  expect_true(any(grepl("given splits train on some of them", given$notes)))
+  expect_gt(sheaf_search(x, y, model = "knn", grid = list(k = 1), equal_rows = "apart", folds = 5, seed = 1)$best_score, 0.8)
+})
+
+test_that("groups that were given are not parted by another split", {
+  expect_error(sheaf_search(as.matrix(mtcars[, -1]), mtcars$mpg, model = "ridge", groups = mtcars$cyl, split = "kfold"),
+               "both sides of a split")
+})

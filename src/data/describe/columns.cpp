@@ -9,7 +9,9 @@
 #include <sheaf/profile.hpp>
 
 #include "core/text.hpp"
+#include "data/describe/row_order.hpp"
 #include "data/read/columns.hpp"
+#include "data/split/equal_rows.hpp"
 
 namespace sheaf {
 namespace {
@@ -119,6 +121,25 @@ void groups(const Dataset<T>& dataset, std::vector<Finding>& found) {
   found.push_back({Level::note, "groups", text});
 }
 
+template <class T>
+void row_order(const Dataset<T>& dataset, std::vector<Finding>& found) {
+  if (const auto order = describe_order(dataset); !order.empty())
+    found.push_back({Level::note, "ordered-rows",
+                     order + "; to predict what comes later, search --split time" +
+                         (dataset.row_columns.dates.empty() ? "" : " --order " + dataset.row_columns.dates)});
+}
+
+template <class T>
+void equal_rows(const Context& context, const Dataset<T>& dataset, std::vector<Finding>& found) {
+  const auto sets = find_equal_rows(dataset.x, context.threads());
+  if (sets.rows == 0) return;
+  found.push_back(
+      {Level::note, "equal-rows",
+       fmt::format("{} of {} rows have the same features as another row{}", grouped(sets.rows), grouped(dataset.rows()),
+                   sets.few_values ? ", since the features have few values"
+                                   : "; searches keep such rows on one side of every split")});
+}
+
 }  // namespace
 
 template <class T>
@@ -129,6 +150,8 @@ std::vector<Finding> column_findings(const Context& context, const Dataset<T>& d
   nominal_features(dataset, found);
   duplicate_features(context, dataset, found);
   groups(dataset, found);
+  row_order(dataset, found);
+  equal_rows(context, dataset, found);
   for (auto& finding : data_findings(context, dataset))
     if (finding.code != "constant-features" && finding.code != "leak") found.push_back(std::move(finding));
   return found;

@@ -5,6 +5,7 @@
 #include "data/memory/labels.hpp"
 #include "data/memory/matrices.hpp"
 #include "data/read/impute.hpp"
+#include "data/text/moments.hpp"
 
 namespace sheaf {
 namespace memory {
@@ -97,6 +98,14 @@ Dataset<T> make_dataset(const Context& context, const MatrixInput& input, const 
     auto groups = memory::number_distinct("groups", options.groups);
     dataset.groups = std::move(groups.ids);
     dataset.group_names = std::move(groups.names);
+  }
+  if (!options.times.empty()) {
+    if (std::ssize(options.times) != dataset.rows())
+      memory::fail_argument("times", "has {} entries, but the matrix has {} rows", options.times.size(),
+                            dataset.rows());
+    for (std::size_t i = 0; i < options.times.size(); ++i)
+      if (!std::isfinite(options.times[i])) memory::fail_argument("times", "entry {} is no finite number", i);
+    dataset.row_columns.times = places_of(options.times);
   }
   const bool narrowed = std::is_same_v<T, float> && memory::is_double(input);
   const bool has_nan = memory::check_values(dataset.x, options.missing, narrowed, context.threads());

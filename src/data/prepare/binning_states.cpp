@@ -72,6 +72,7 @@ Dataset<T> states_dataset(const Context& context, const BinnedTable& table, cons
     if (static_cast<std::size_t>(table.states[j]) > result.levels[j].size()) result.levels[j].clear();
   result.groups = dataset.groups;
   result.group_names = dataset.group_names;
+  result.row_columns = dataset.row_columns;
   result.source = dataset.source;
   result.format = dataset.format;
   return result;

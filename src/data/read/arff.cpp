@@ -73,10 +73,12 @@ class ArffReader {
   SparseMatrix<T> compacted();
   Dataset<T> finish();
 
-  /// The label, the event or the group.
+  /// The label, the event, the group, or what is said of the rows else.
   TextColumn& special(std::int64_t position) {
     for (std::size_t c = 0; c < labels_.size(); ++c)
       if (position == label_columns_[c]) return labels_[c];
+    for (auto& column : row_cells_)
+      if (position == column.position) return column.cells;
     return position == roles_.event ? *events_ : *groups_;
   }
 
@@ -95,6 +97,7 @@ class ArffReader {
   std::deque<TextColumn> labels_;  // of each of them
   std::optional<TextColumn> events_;
   std::optional<TextColumn> groups_;
+  std::deque<RowCells> row_cells_;
   std::atomic<bool> missing_ = false;
 };
 
@@ -136,6 +139,7 @@ Dataset<T> ArffReader<T>::read() {
   for (std::size_t c = 0; c < label_columns_.size(); ++c) labels_.emplace_back(rows_);
   if (roles_.event >= 0) events_.emplace(rows_);
   if (roles_.group >= 0) groups_.emplace(rows_);
+  row_cells_ = make_row_cells(roles_, rows_);
   parallel_for(reading_.context, static_cast<std::int64_t>(chunks_.size()), [&](std::int64_t k) {
     parse_chunk(static_cast<std::size_t>(k));
     let_go(reading_, chunks_[static_cast<std::size_t>(k)]);
@@ -313,11 +317,12 @@ template <class T>
 void ArffReader<T>::take_special(std::size_t attribute, const Value& value, const char* at, std::int64_t row) {
   const auto position = static_cast<std::int64_t>(attribute);
   if (roles_.ignored[attribute]) return;
-  if (value.missing)
-    fail_at(reading_, at,
-            fmt::format("the {} is missing ('?')", position == roles_.event   ? "event"
-                                                   : position == roles_.group ? "group"
-                                                                              : "label"));
+  if (value.missing) {
+    std::string_view what = position == roles_.event ? "event" : position == roles_.group ? "group" : "label";
+    for (const auto& column : row_cells_)
+      if (position == column.position) what = column.what;
+    fail_at(reading_, at, fmt::format("the {} is missing ('?')", what));
+  }
   special(position).set(row, value.text, value.exact);
 }
 
@@ -335,6 +340,7 @@ void ArffReader<T>::set_defaults(std::int64_t row) {
   for (const auto column : label_columns_) set(column);
   set(roles_.event);
   set(roles_.group);
+  for (const auto& column : row_cells_) set(column.position);
 }
 
 template <class T>
@@ -403,6 +409,7 @@ Dataset<T> ArffReader<T>::finish() {
   }
   if (events_) set_events(reading_, labels_.front(), *events_, rows_, dataset.target);
   if (groups_) set_groups(reading_, *groups_, rows_, dataset);
+  dataset.row_columns = read_row_columns(reading_, row_cells_, names, rows_);
   dataset.notes = roles_.notes;
   bool nominal = false;
   for (const std::int64_t j : roles_.features) {

@@ -119,8 +119,9 @@ std::int64_t known_label(const KnownColumns& known, const std::vector<std::strin
         return static_cast<std::int64_t>(j);
     return -1;
   }
-  const auto free = std::count(roles.ignored.begin(), roles.ignored.end(), false) - (roles.group >= 0 ? 1 : 0) -
-                    (roles.event >= 0 ? 1 : 0);
+  std::int64_t free = 0;
+  for (std::int64_t j = 0; j < roles.columns(); ++j)
+    free += roles.ignored[static_cast<std::size_t>(j)] || roles.taken(j) ? 0 : 1;
   return free == known.count ? -1 : default_label(names, roles, by_name);
 }
 
@@ -186,11 +187,29 @@ void check_roles(const Reading& reading, const ColumnRoles& roles) {
   if (labels.size() > 1 && reading.options.task == LabelKind::classes)
     fail_usage("{}: --label names {} columns, and several targets are numbers, not classes; name one column",
                reading.name, labels.size());
+  const std::array<std::pair<std::int64_t, std::string_view>, 5> others{{{roles.event, "event"},
+                                                                         {roles.group, "group"},
+                                                                         {roles.order, "order"},
+                                                                         {roles.weight, "weight"},
+                                                                         {roles.split, "split"}}};
+  for (std::size_t k = 2; k < others.size(); ++k) {
+    const auto [column, what] = others[k];
+    if (column < 0) continue;
+    if (is_label(column))
+      fail_usage("{}: column {} cannot be both the label and the {}", reading.name, column + 1, what);
+    for (std::size_t before = 0; before < k; ++before)
+      if (others[before].first == column)
+        fail_usage("{}: column {} cannot be both the {} and the {}", reading.name, column + 1, others[before].second,
+                   what);
+  }
   auto special = labels;
-  special.insert(special.end(), {roles.event, roles.group});
+  special.insert(special.end(), {roles.event, roles.group, roles.order, roles.weight, roles.split});
   for (const auto column : special)
     if (column >= 0 && roles.ignored[static_cast<std::size_t>(column)])
-      fail_usage("{}: column {} is to be ignored, but is the label, the event or the group", reading.name, column + 1);
+      fail_usage(
+          "{}: column {} is to be ignored, but is the label, the event, the group, the order, the weight or the "
+          "split",
+          reading.name, column + 1);
 }
 
 }  // namespace
@@ -203,7 +222,8 @@ std::vector<std::int64_t> ColumnRoles::labels() const {
 }
 
 bool ColumnRoles::taken(std::int64_t column) const {
-  return column == event || column == group || std::find(further.begin(), further.end(), column) != further.end();
+  return column == event || column == group || column == order || column == weight || column == split ||
+         std::find(further.begin(), further.end(), column) != further.end();
 }
 
 std::string name_or_position(const std::vector<std::string>& names, std::int64_t column) {
@@ -245,6 +265,9 @@ ColumnRoles choose_columns(const Reading& reading, const std::vector<std::string
     roles.ignored[static_cast<std::size_t>(find_column(reading, names, wanted))] = true;
   if (!options.group.empty()) roles.group = find_column(reading, names, options.group);
   if (!options.event.empty()) roles.event = find_column(reading, names, options.event);
+  if (!options.order.empty()) roles.order = find_column(reading, names, options.order);
+  if (!options.weight_column.empty()) roles.weight = find_column(reading, names, options.weight_column);
+  if (!options.split_column.empty()) roles.split = find_column(reading, names, options.split_column);
   choose_labels(reading, names, by_name, by_known_names, roles);
   check_roles(reading, roles);
   for (const std::string& wanted : options.nominal)

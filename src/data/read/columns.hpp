@@ -1,4 +1,4 @@
-// The role of each column of a CSV or ARFF file: label, event, group, feature, or ignored.
+// The role of each column of a CSV or ARFF file: label, event, group, order, weight, split, feature, or ignored.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,9 @@ struct ColumnRoles {
   std::vector<std::int64_t> further;   ///< of several targets those behind the first
   std::int64_t event = -1;             ///< of survival; -1: none
   std::int64_t group = -1;             ///< -1: none
+  std::int64_t order = -1;             ///< likewise
+  std::int64_t weight = -1;            ///< likewise
+  std::int64_t split = -1;             ///< likewise
   std::vector<bool> ignored;           ///< one for each column
   std::vector<bool> nominal;           ///< one for each column: its values are levels even where they are numbers
   std::vector<std::int64_t> features;  ///< the columns that are features, ascending
@@ -21,7 +24,8 @@ struct ColumnRoles {
 
   /// The label, or all targets in their order.
   std::vector<std::int64_t> labels() const;
-  /// Whether a column is the event, the group or a further target, so that it is neither label nor feature.
+  /// Whether a column is the event, the group, a further target, or says when rows were, how much they count or in
+  /// which fold they are, so that it is neither label nor feature.
   bool taken(std::int64_t column) const;
   std::int64_t columns() const { return static_cast<std::int64_t>(ignored.size()); }
 };

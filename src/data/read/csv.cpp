@@ -20,6 +20,7 @@
 #include "data/read/reading.hpp"
 #include "data/read/storage.hpp"
 #include "data/read/text_features.hpp"
+#include "data/text/moments.hpp"
 #include "data/text/number.hpp"
 
 namespace sheaf {
@@ -52,6 +53,7 @@ class CsvReader {
     for (std::size_t c = 0; c < label_columns_.size(); ++c) labels_.emplace_back(x_.rows);
     if (layout_.roles.event >= 0) events_.emplace(x_.rows);
     if (layout_.roles.group >= 0) groups_.emplace(x_.rows);
+    row_cells_ = make_row_cells(layout_.roles, x_.rows);
     unlabelled_.assign(labels_.empty() ? 0 : static_cast<std::size_t>(x_.rows), 0);
     parallel_for(reading_.context, static_cast<std::int64_t>(chunks_.size()), [&](std::int64_t k) {
       parse_chunk(static_cast<std::size_t>(k));
@@ -125,6 +127,8 @@ class CsvReader {
   std::deque<TextColumn> labels_;  // of each of them
   std::optional<TextColumn> events_;
   std::optional<TextColumn> groups_;
+  std::deque<RowCells> row_cells_;
+  std::string dates_;                     // a column of dates that is left out and is in order
   std::vector<std::uint8_t> unlabelled_;  // of each row: its label is missing
   std::vector<std::int64_t> labelled_;    // the rows that stay; empty: all
   std::atomic<bool> missing_ = false;
@@ -368,6 +372,12 @@ void CsvReader<T>::leave_out(std::size_t column, std::string_view why) {
       fmt::format("{}: {} is left out: {} (--nominal takes it as a feature)", reading_.name, described(column), why));
 }
 
+bool dates_in_order(const TextColumn& cells) {
+  return are_in_order(read_moments(
+                          cells.rows(), [&](auto i) { return cells.text(i); }, [&](auto i) { return cells.number(i); })
+                          .values);
+}
+
 /// Levels in place of texts.
 template <class T>
 void CsvReader<T>::take_texts() {
@@ -380,8 +390,14 @@ void CsvReader<T>::take_texts() {
     const auto f = static_cast<std::size_t>(feature);
     const auto made = make_text_feature(reading_, cells, layout_.roles.nominal[column], known_levels(column));
     if (!made.left_out.empty()) {
+      const auto name = name_or_position(layout_.names, static_cast<std::int64_t>(column));
       left_out_[f] = true;
-      leave_out(column, made.left_out);
+      if (made.dates && layout_.roles.order < 0)
+        leave_out(column, fmt::format("{}; search --split time --order {} tests later rows than a model learns from",
+                                      made.left_out, name));
+      else
+        leave_out(column, made.left_out);
+      if (made.dates && dates_.empty() && dates_in_order(cells)) dates_ = name;
       continue;
     }
     if (levels_.empty()) levels_.resize(layout_.roles.features.size());
@@ -556,6 +572,8 @@ const char* CsvReader<T>::parse_other(const char* at, const char* end, std::size
     }
   if (position == layout_.roles.event) set_text(*events_, field, row, "event");
   if (position == layout_.roles.group) set_text(*groups_, field, row, "group");
+  for (auto& [own_position, what, cells] : row_cells_)
+    if (position == own_position) set_text(cells, field, row, what);
   return at;
 }
 
@@ -623,6 +641,7 @@ void CsvReader<T>::leave_unlabelled_out() {
     for (auto& column : labels_) column.move(i, to);
     if (events_) events_->move(i, to);
     if (groups_) groups_->move(i, to);
+    for (auto& column : row_cells_) column.cells.move(i, to);
     labelled_.push_back(i);
     std::copy_n(x_.values.data() + i * x_.columns, x_.columns, x_.values.data() + to * x_.columns);
     ++to;
@@ -662,6 +681,8 @@ Dataset<T> CsvReader<T>::finish() {
   }
   if (events_) set_events(reading_, labels_.front(), *events_, rows, dataset.target);
   if (groups_) set_groups(reading_, *groups_, rows, dataset);
+  dataset.row_columns = read_row_columns(reading_, row_cells_, layout_.names, rows);
+  dataset.row_columns.dates = dates_;
   dataset.feature_names = feature_names(layout_.names, layout_.roles);
   dataset.levels = std::move(levels_);
   dataset.x = std::move(x_);

@@ -1,4 +1,5 @@
-// A column of labels or groups: kept as text and as numbers, then numbered by first appearance.
+// Columns of labels, groups, times, weights or folds: kept as text and as numbers. Labels and groups are numbered by
+// first appearance.
 #pragma once
 
 #include <cstdint>
@@ -80,6 +81,23 @@ Target make_targets(const Reading& reading, const std::deque<TextColumn>& column
 /// true nor 0 or false are defects.
 void set_events(const Reading& reading, const TextColumn& times, const TextColumn& events, std::int64_t rows,
                 Target& target);
+
+struct ColumnRoles;
+
+/// The cells of a column that says when rows were, how much they count, or in which fold they are.
+struct RowCells {
+  RowCells(std::int64_t of_position, std::string_view of_what, std::int64_t rows)
+      : position(of_position), what(of_what), cells(rows) {}
+  std::int64_t position;
+  std::string_view what;  ///< "time", "weight" or "fold", for messages
+  TextColumn cells;
+};
+std::deque<RowCells> make_row_cells(const ColumnRoles& roles, std::int64_t rows);
+
+/// Of the first `rows` rows. Times that are neither numbers nor dates, weights that are no numbers of 0 or more, and
+/// names of folds that make no splits are defects.
+RowColumns read_row_columns(const Reading& reading, const std::deque<RowCells>& columns,
+                            const std::vector<std::string>& names, std::int64_t rows);
 
 /// Sets ids and names of groups.
 template <class T>

@@ -141,6 +141,13 @@ class LibsvmReader {
     if (!reading_.options.event.empty())
       fail_usage("{}: LIBSVM's format has no column of events (--event); give the dataset as CSV or ARFF",
                  reading_.name);
+    const auto& options = reading_.options;
+    for (const auto& [column, flag] :
+         {std::pair(&options.order, "order"), std::pair(&options.weight_column, "weight-column"),
+          std::pair(&options.split_column, "split-column")})
+      if (!column->empty())
+        fail_usage("{}: LIBSVM's format has no column {} (--{}); give the dataset as CSV or ARFF", reading_.name,
+                   shown(*column), flag);
     if (reading_.options.label.find(',') != std::string::npos)
       fail_usage("{}: LIBSVM's format has one label, and --label names several; give the dataset as CSV or ARFF",
                  reading_.name);

@@ -27,10 +27,13 @@ std::size_t take_digits(std::string_view& text) {
   return count;
 }
 
-std::string why_left_out(const TextColumn& cells, std::int64_t present, std::int64_t distinct) {
+bool are_dates(const TextColumn& cells, std::int64_t present) {
   bool dates = present > 0;
   for (std::int64_t i = 0; i < cells.rows() && dates; ++i) dates = cells.text(i).empty() || is_date(cells.text(i));
-  if (dates) return "it holds dates";
+  return dates;
+}
+
+std::string why_left_out(std::int64_t present, std::int64_t distinct) {
   if (present < fewest_rows_of_ids || distinct * 2 <= present) return {};
   if (distinct == present) return "its texts are all different, as ids are";
   return fmt::format("{} of its {} texts are different, as in ids and remarks", distinct, present);
@@ -103,7 +106,11 @@ TextFeature make_text_feature(const Reading& reading, const TextColumn& cells, b
   std::int64_t present = 0;
   for (std::int64_t i = 0; i < rows; ++i) present += cells.text(i).empty() ? 0 : 1;
   const bool gaps = present < rows;
-  if (!asked) result.left_out = why_left_out(cells, present, std::ssize(distinct.names) - (gaps ? 1 : 0));
+  result.dates = !asked && are_dates(cells, present);
+  if (result.dates)
+    result.left_out = "it holds dates";
+  else if (!asked)
+    result.left_out = why_left_out(present, std::ssize(distinct.names) - (gaps ? 1 : 0));
   if (!result.left_out.empty()) return result;
   result.names = first;
   std::unordered_map<std::string, std::int32_t> known;

@@ -25,6 +25,7 @@ struct TextFeature {
   std::vector<std::int32_t> levels;  ///< of each row; -1: missing
   std::vector<std::string> names;    ///< of the levels, sorted
   std::string left_out;              ///< why it is no feature; empty: it is one
+  bool dates = false;                ///< that is why
 };
 
 /// `cells`: a missing value is an empty text that is no number. `asked`: the column is nominal whatever is in it.

@@ -62,7 +62,7 @@ Counts counts_of(std::span<const std::int32_t> rows, std::span<const std::int32_
 
 bool keeps_groups(SplitKind kind) {
   return kind == SplitKind::group_k_fold || kind == SplitKind::stratified_group_k_fold ||
-         kind == SplitKind::group_shuffle || kind == SplitKind::custom;
+         kind == SplitKind::group_shuffle || kind == SplitKind::time || kind == SplitKind::custom;
 }
 
 Members members_of(std::span<const std::int32_t> classes) {

@@ -12,12 +12,14 @@
 #include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "data/split/group_splits.hpp"
+#include "data/split/time_windows.hpp"
 
 namespace sheaf {
 namespace {
 
-constexpr std::array<std::string_view, 9> kind_names{
-    "kfold", "stratified", "group", "stratified-group", "shuffle", "group-shuffle", "loo", "bootstrap", "custom"};
+constexpr std::array<std::string_view, 10> kind_names{"kfold",   "stratified",    "group", "stratified-group",
+                                                      "shuffle", "group-shuffle", "loo",   "bootstrap",
+                                                      "time",    "custom"};
 /// Custom splits are made of rows, not of a name.
 constexpr std::span makeable_names(kind_names.data(), kind_names.size() - 1);
 
@@ -180,7 +182,7 @@ std::int32_t Splits::tester(std::int64_t row) const {
 }
 
 std::vector<std::uint8_t> Splits::draw(std::int32_t split) const {
-  if (kind() == SplitKind::custom) return weights_of(lists_[static_cast<std::size_t>(split)].train, rows_);
+  if (!lists_.empty()) return weights_of(lists_[static_cast<std::size_t>(split)].train, rows_);
   Random random(options_.seed, static_cast<std::uint64_t>(split));
   if (kind() == SplitKind::bootstrap) return draw_bootstrap(random, rows_);
   if (kind() == SplitKind::group_shuffle)
@@ -222,7 +224,7 @@ SplitWeights Splits::weights(std::int32_t first, std::int32_t count, int threads
 std::vector<std::int32_t> Splits::test_rows(std::int32_t split) const {
   require(split >= 0 && split < count_, "a split was asked for that does not exist");
   if (kind() == SplitKind::leave_one_out) return {split};
-  if (kind() == SplitKind::custom && !has_folds()) return lists_[static_cast<std::size_t>(split)].test;
+  if (!lists_.empty()) return lists_[static_cast<std::size_t>(split)].test;
   const auto drawn = has_folds() ? std::vector<std::uint8_t>{} : draw(split);
   std::vector<std::int32_t> rows(static_cast<std::size_t>(rows_));
   std::size_t count = 0;
@@ -269,8 +271,19 @@ void Splits::plan_group_shuffle(std::span<const std::int32_t> classes, std::span
   classes_.resize(static_cast<std::size_t>(rows_), 0);  // none: as rows of one class
 }
 
+void Splits::plan_time(std::span<const std::int32_t> times, std::span<const std::int32_t> groups) {
+  const TimeWindows windows(rows_, times, options_);
+  for (std::int32_t split = 0; split < count_; ++split) {
+    auto [train, test] = windows.rows_of(split, groups);
+    if (train.empty())
+      fail_usage("split {} has no rows to train on: all that are before its own are of groups that it tests",
+                 split + 1);
+    lists_.push_back({std::move(train), std::move(test)});
+  }
+}
+
 Splits make_splits(std::int64_t rows, std::span<const std::int32_t> classes, std::span<const std::int32_t> groups,
-                   const SplitOptions& options) {
+                   const SplitOptions& options, std::span<const std::int32_t> times) {
   check_count(rows, options);
   Splits splits;
   splits.rows_ = rows;
@@ -296,14 +309,18 @@ Splits make_splits(std::int64_t rows, std::span<const std::int32_t> classes, std
   } else if (options.kind == SplitKind::stratified_group_k_fold) {
     need_classes();
     need_groups();
-    splits.tester_ = deal_stratified_groups(members_of(groups), classes, options);
+    splits.tester_ = deal_stratified_groups(members_of(groups), by_first_row(classes), options);
   } else if (options.kind == SplitKind::group_shuffle) {
     need_groups();
     require(classes.empty() || std::ssize(classes) == rows, "there are not as many classes as rows");
-    splits.plan_group_shuffle(classes, groups);
+    splits.plan_group_shuffle(by_first_row(classes), groups);
   } else if (options.kind == SplitKind::stratified_shuffle) {
     need_classes();
     splits.plan_shuffle(classes);
+  } else if (options.kind == SplitKind::time) {
+    require(times.empty() || std::ssize(times) == rows, "there are not as many times as rows");
+    require(groups.empty() || std::ssize(groups) == rows, "there are not as many groups as rows");
+    splits.plan_time(times, groups);
   }
   return splits;
 }

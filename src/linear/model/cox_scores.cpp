@@ -8,6 +8,7 @@
 //
 // where a_ik is 1 - fraction_k for the events at the time of k and 1 for all other rows.
 #include <cmath>
+#include <map>
 
 #include "linear/model/glm_rows.hpp"
 #include "linear/model/glm_statistics.hpp"
@@ -32,8 +33,10 @@ void add(double factor, std::span<const double> from, std::span<double> to) {
 template <class T>
 class ScoreResiduals {
  public:
-  ScoreResiduals(const Dataset<T>& dataset, const GlmProblem& problem, std::span<const double> z)
+  ScoreResiduals(const Dataset<T>& dataset, const GlmProblem& problem, std::span<const double> z,
+                 std::span<const std::int32_t> groups)
       : dataset_(dataset),
+        groups_(groups),
         sheaf_(problem.sheaf),
         tables_(
             make_risk_tables(sheaf_.times, sheaf_.targets, sheaf_.row_weights, 1, problem.params.ties == Ties::efron)),
@@ -43,7 +46,7 @@ class ScoreResiduals {
     for (std::size_t i = 0; i < z.size(); ++i) hazards_.push_back(std::exp(std::min(0.0, z[i] - highest)));
   }
 
-  /// The sum over rows of products of their residuals, each times the row's weight.
+  /// The sum over rows, or groups, of products of their residuals, each times the row's weight.
   std::vector<double> products() const {
     TermSums past(features_);  // of the terms up to a time
     walk_back([&](std::size_t, std::size_t, const TermSums& terms) {
@@ -51,11 +54,20 @@ class ScoreResiduals {
       add(1, terms.x, past.x);
     });
     std::vector<double> result(features_ * features_, 0.0);
+    std::map<std::int32_t, std::vector<double>> of_groups;
     walk_back([&](std::size_t first, std::size_t last, const TermSums& terms) {
-      for (std::size_t place = first; place <= last; ++place) add_products(row_at(place), past, terms, result);
+      for (std::size_t place = first; place <= last; ++place) {
+        const auto row = row_at(place);
+        const auto residual = residual_of(row, past, terms);
+        if (groups_.empty())
+          add_products(residual, result);
+        else
+          add(1, residual, of_groups.try_emplace(groups_[row], features_, 0.0).first->second);
+      }
       past.rate -= terms.rate;
       add(-1, terms.x, past.x);
     });
+    for (const auto& [group, sum] : of_groups) add_products(sum, result);
     return result;
   }
 
@@ -125,9 +137,13 @@ class ScoreResiduals {
     return sums;
   }
 
-  void add_products(std::size_t row, const TermSums& past, const TermSums& now, std::span<double> products) const {
+  void add_products(std::span<const double> residual, std::span<double> products) const {
+    for (std::size_t j = 0; j < features_; ++j) add(residual[j], residual, products.subspan(j * features_, features_));
+  }
+
+  std::vector<double> residual_of(std::size_t row, const TermSums& past, const TermSums& now) const {
     const double weight = weight_of(sheaf_, row);
-    if (!(weight > 0)) return;
+    if (!(weight > 0)) return std::vector<double>(features_, 0.0);
     const double event = is_event(row) ? 1 : 0;
     auto residual = features_of(row);
     for (std::size_t j = 0; j < features_; ++j) {
@@ -135,10 +151,11 @@ class ScoreResiduals {
       const double expected = x * (past.rate - event * now.late_rate) - (past.x[j] - event * now.late_x[j]);
       residual[j] = weight * (event * (x - now.mean[j]) - hazards_[row] * expected);
     }
-    for (std::size_t j = 0; j < features_; ++j) add(residual[j], residual, products.subspan(j * features_, features_));
+    return residual;
   }
 
   const Dataset<T>& dataset_;
+  std::span<const std::int32_t> groups_;
   const GlmSheaf& sheaf_;
   RiskTables tables_;
   std::size_t features_;
@@ -148,12 +165,14 @@ class ScoreResiduals {
 }  // namespace
 
 template <class T>
-std::vector<double> cox_score_products(const Dataset<T>& dataset, const GlmProblem& problem,
-                                       std::span<const double> z) {
-  return ScoreResiduals<T>(dataset, problem, z).products();
+std::vector<double> cox_score_products(const Dataset<T>& dataset, const GlmProblem& problem, std::span<const double> z,
+                                       std::span<const std::int32_t> groups) {
+  return ScoreResiduals<T>(dataset, problem, z, groups).products();
 }
 
-template std::vector<double> cox_score_products(const Dataset<float>&, const GlmProblem&, std::span<const double>);
-template std::vector<double> cox_score_products(const Dataset<double>&, const GlmProblem&, std::span<const double>);
+template std::vector<double> cox_score_products(const Dataset<float>&, const GlmProblem&, std::span<const double>,
+                                                std::span<const std::int32_t>);
+template std::vector<double> cox_score_products(const Dataset<double>&, const GlmProblem&, std::span<const double>,
+                                                std::span<const std::int32_t>);
 
 }  // namespace sheaf::linear

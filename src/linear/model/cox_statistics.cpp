@@ -151,7 +151,12 @@ void add_cox_statistics(const Context& context, const Dataset<T>& dataset, const
   for (std::size_t j = 0; j < features; ++j) survival.score += at_null.slope[j] * solved[j];
   survival.score = std::max(0.0, survival.score);
   if (is_sandwich(statistics.errors_from))
-    statistics.covariance = sandwich(uncertainty.inverse, cox_score_products(dataset, problem, z), statistics);
+    statistics.covariance = sandwich(uncertainty.inverse,
+                                     cox_score_products(dataset, problem, z,
+                                                        statistics.errors_from == StandardErrors::cluster
+                                                            ? std::span<const std::int32_t>(dataset.groups)
+                                                            : std::span<const std::int32_t>()),
+                                     statistics);
   clear_undetermined(statistics.errors, statistics.covariance);
   statistics.errors = roots_of_diagonal(statistics.covariance, features);
 }

@@ -126,7 +126,7 @@ void describe_errors(File& file, Model& model) {
   auto& from = model.glm->statistics.errors_from;
   bool named = from != StandardErrors::expected;
   if constexpr (File::reading) named = file.peek() == "standard-errors";
-  if (named) choice_line(file, "standard-errors", from, names_up_to(StandardErrors::hc1));
+  if (named) choice_line(file, "standard-errors", from, names_up_to(StandardErrors::cluster));
   auto& errors = model.glm->statistics.errors;
   auto lines = errors.empty() ? std::int64_t{0} : model.rows();
   file.count("errors", lines, [&](std::int64_t found) {

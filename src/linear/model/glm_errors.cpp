@@ -1,10 +1,14 @@
 // Standard errors of generalised linear models: the covariance of the weights is the inverse of the information B,
 // times the dispersion, or the sandwich B^-1 M B^-1 with M the sum over rows of products of their scores (Huber 1967,
 // White 1980; the names HC0 and HC1 are those of MacKinnon and White 1985). The information of the sandwich is the
-// expected one, as in R's package sandwich. A multinomial model leaves out the reference class.
+// expected one, as in R's package sandwich. If rows belong to groups, M is the sum over groups of products of the sums
+// of their rows' scores (Liang and Zeger 1986), as by sandwich's vcovCL. A multinomial model leaves out the reference
+// class.
 #include <algorithm>
 #include <cmath>
 
+#include "core/parallel.hpp"
+#include "data/split/group_splits.hpp"
 #include "linear/glm/cholesky.hpp"
 #include "linear/glm/information.hpp"
 #include "linear/losses.hpp"
@@ -79,6 +83,51 @@ Block<T> on_device_of(const LinearOps<T>& ops, std::span<const double> values, s
   return block.to(ops.device());
 }
 
+/// Adds the scores of a row, its features times its slopes, to those of its group.
+template <class T>
+void add_scores(const Matrix<T>& x, std::int64_t row, std::span<const double> slopes, bool intercept,
+                std::span<double> sums) {
+  const auto columns = slopes.size();
+  const auto add = [&](std::size_t feature, double value) {
+    for (std::size_t c = 0; c < columns; ++c) sums[feature * columns + c] += value * slopes[c];
+  };
+  if (const auto* sparse = std::get_if<SparseMatrix<T>>(&x)) {
+    for (auto k = sparse->offsets[row]; k < sparse->offsets[row + 1]; ++k)
+      add(static_cast<std::size_t>(sparse->indices[k]), static_cast<double>(sparse->values[k]));
+  } else {
+    const auto& dense = std::get<DenseMatrix<T>>(x);
+    for (std::int64_t j = 0; j < dense.columns; ++j)
+      add(static_cast<std::size_t>(j), static_cast<double>(dense.values[row * dense.columns + j]));
+  }
+  if (intercept) add(sums.size() / columns - 1, 1.0);
+}
+
+/// The sum over groups of products of their scores. `slopes`: rows x columns.
+template <class T>
+std::vector<double> group_products(const Context& context, const Dataset<T>& dataset, const GlmProblem& problem,
+                                   std::span<const double> slopes) {
+  constexpr std::int64_t groups_at_once = 128;
+  const auto columns = static_cast<std::size_t>(problem.params.columns);
+  const auto width = (static_cast<std::size_t>(dataset.features()) + (problem.params.intercept ? 1 : 0)) * columns;
+  const auto members = members_of(dataset.groups);
+  std::vector<double> result(width * width, 0.0), sums;
+  for (std::int64_t first = 0; first < members.classes(); first += groups_at_once) {
+    const auto count = std::min(groups_at_once, members.classes() - first);
+    sums.assign(static_cast<std::size_t>(count) * width, 0.0);
+    parallel_for(context, count, [&](std::int64_t g) {
+      for (const auto row : members.of(first + g))
+        add_scores(dataset.x, row, slopes.subspan(static_cast<std::size_t>(row) * columns, columns),
+                   problem.params.intercept, std::span(sums).subspan(static_cast<std::size_t>(g) * width, width));
+    });
+    parallel_for(context, static_cast<std::int64_t>(width), [&](std::int64_t a) {
+      double* const row = result.data() + static_cast<std::size_t>(a) * width;
+      for (const double* group = sums.data(); group != sums.data() + sums.size(); group += width)
+        for (std::size_t b = 0; b < width; ++b) row[b] += group[a] * group[b];
+    });
+  }
+  return result;
+}
+
 /// The matrix of all weights without those of the reference class.
 std::vector<double> without_class(std::span<const double> matrix, std::size_t columns, std::int32_t reference) {
   const auto size = static_cast<std::size_t>(std::llround(std::sqrt(static_cast<double>(matrix.size()))));
@@ -97,6 +146,7 @@ class Matrices {
   Matrices(const Context& context, const Dataset<T>& dataset, const GlmProblem& problem, std::span<const double> z,
            std::int32_t reference)
       : context_(context.with({.progress = &silent_progress()})),
+        dataset_(dataset),
         problem_(problem),
         z_(z),
         reference_(reference),
@@ -125,9 +175,10 @@ class Matrices {
     return matrix;
   }
 
-  std::vector<double> scores() {
-    const auto columns = problem_.params.columns;
-    return without_reference(score_products(context_, *ops_, on_device_of(*ops_, slopes_of(problem_, z_), columns)));
+  std::vector<double> scores(bool of_groups) {
+    const auto slopes = slopes_of(problem_, z_);
+    if (of_groups) return without_reference(group_products(context_, dataset_, problem_, slopes));
+    return without_reference(score_products(context_, *ops_, on_device_of(*ops_, slopes, problem_.params.columns)));
   }
 
  private:
@@ -146,6 +197,7 @@ class Matrices {
   }
 
   Context context_;
+  const Dataset<T>& dataset_;
   const GlmProblem& problem_;
   std::span<const double> z_;
   std::int32_t reference_;
@@ -184,14 +236,26 @@ double surest_odds(const GlmProblem& problem, std::span<const double> z) {
 
 }  // namespace
 
-bool is_sandwich(StandardErrors errors) { return errors == StandardErrors::hc0 || errors == StandardErrors::hc1; }
+bool is_sandwich(StandardErrors errors) {
+  return errors == StandardErrors::hc0 || errors == StandardErrors::hc1 || errors == StandardErrors::cluster;
+}
+
+double groups_with_weight(std::span<const std::int32_t> groups, const GlmSheaf& sheaf) {
+  const auto members = members_of(groups);
+  double count = 0;
+  for (std::int64_t g = 0; g < members.classes(); ++g)
+    count += std::ranges::any_of(members.of(g),
+                                 [&](auto row) { return weight_of(sheaf, static_cast<std::size_t>(row)) > 0; });
+  return count;
+}
 
 std::vector<double> sandwich(std::span<const double> inverse, std::span<const double> scores,
-                             const GlmStatistics& statistics) {
+                             const GlmStatistics& statistics, double groups) {
   const auto size = statistics.errors.size();
   auto covariance = product(product(inverse, scores, size), inverse, size);
   const double freedom = std::max(1.0, statistics.rows - statistics.parameters);
-  const double factor = statistics.errors_from == StandardErrors::hc1 ? statistics.rows / freedom : 1.0;
+  double factor = statistics.errors_from == StandardErrors::hc1 ? statistics.rows / freedom : 1.0;
+  if (groups > 1) factor = groups / (groups - 1);
   for (double& element : covariance) element *= factor;
   return covariance;
 }
@@ -285,8 +349,10 @@ void add_errors(const Context& context, const Dataset<T>& dataset, const GlmProb
   for (std::size_t j = 0; j < size; ++j)
     if (uncertainty.diverging[j] != 0) statistics.errors[j] = 0;
   statistics.covariance = std::move(by_information);
+  const bool of_groups = statistics.errors_from == StandardErrors::cluster;
   if (is_sandwich(statistics.errors_from))
-    statistics.covariance = sandwich(uncertainty.inverse, matrices.scores(), statistics);
+    statistics.covariance = sandwich(uncertainty.inverse, matrices.scores(of_groups), statistics,
+                                     of_groups ? groups_with_weight(dataset.groups, problem.sheaf) : 0.0);
   clear_undetermined(statistics.errors, statistics.covariance);
   statistics.errors = roots_of_diagonal(statistics.covariance, size);
 }

@@ -66,6 +66,16 @@ std::vector<double> flat_weights(const Block<T>& block) {
 /// Whether the dispersion is estimated, so that Student's distribution takes the place of the normal one.
 bool estimated_dispersion(const GlmTraining& glm) { return linear::glm_kind(glm.family, glm.link).dispersed; }
 
+/// Rows of one group are not independent of each other, and neither are standard errors that take them as such right.
+StandardErrors decide_errors(StandardErrors wanted, std::span<const std::int32_t> groups,
+                             const linear::GlmProblem& problem) {
+  const bool grouped = !groups.empty() && linear::groups_with_weight(groups, problem.sheaf) > 1;
+  if (wanted == StandardErrors::automatic) return grouped ? StandardErrors::cluster : StandardErrors::expected;
+  if (wanted == StandardErrors::cluster && !grouped)
+    fail_usage("standard errors by cluster need two groups of rows or more; name the column that holds them (group)");
+  return wanted;
+}
+
 /// What the AIC counts beside the weights: the dispersion, or theta.
 double further_parameters(const GlmTraining& glm) {
   const bool counted = estimated_dispersion(glm) && has_likelihood(glm.family);
@@ -104,7 +114,7 @@ LinearModel train_glm(const Context& context, const Dataset<T>& dataset, const G
   glm.ties = decided.ties;
   glm.solver = chosen_solver(problem.params, problem.sheaf, dataset.features());
   glm.fit = fits.tasks.front();
-  glm.statistics.errors_from = decided.standard_errors;
+  glm.statistics.errors_from = decide_errors(decided.standard_errors, dataset.groups, problem);
   linear::add_statistics(context, dataset, problem, fits.weights, reference, glm);
   if (!linear::glm_kind(glm.family, glm.link).classes) return model;
   model.class_names = std::move(problem.labels.class_names);

@@ -42,10 +42,10 @@ const Choices<GlmSolver>& solvers() {
 }
 
 const Choices<StandardErrors>& sources_of_errors() {
-  static const Choices<StandardErrors> choices{{"expected", StandardErrors::expected},
-                                               {"observed", StandardErrors::observed},
-                                               {"hc0", StandardErrors::hc0},
-                                               {"hc1", StandardErrors::hc1}};
+  static const Choices<StandardErrors> choices{
+      {"expected", StandardErrors::expected}, {"observed", StandardErrors::observed},
+      {"hc0", StandardErrors::hc0},           {"hc1", StandardErrors::hc1},
+      {"cluster", StandardErrors::cluster},   {"auto", StandardErrors::automatic}};
   return choices;
 }
 
@@ -94,7 +94,8 @@ const std::vector<Parameter<GlmOptions>>& parameters() {
       choice_row<O, StandardErrors>("standard-errors", &O::standard_errors, sources_of_errors(),
                                     "what they are computed from: the expected or the observed information, or the "
                                     "sandwich estimator, right where the variance is not the family's (hc1: for few "
-                                    "rows)"),
+                                    "rows) or where rows of a group belong together (cluster); auto: cluster if rows "
+                                    "have groups, else expected"),
       choice_row<O, GlmSolver>("solver", &O::solver, solvers(),
                                "Newton's method with the whole Hessian or by conjugate gradients, L-BFGS, SAGA on "
                                "batches of rows, gradient descent, or Nesterov's accelerated gradient; auto: newton "

@@ -69,17 +69,22 @@ Uncertainty uncertainty_of_certain_rows(std::span<const double> information, std
 
 /// Whether standard errors are those of a sandwich.
 bool is_sandwich(StandardErrors errors);
-/// B M B with the inverse B of the information and the products M of scores; HC1: times rows / (rows - parameters).
+/// Groups that have a row of a weight above 0.
+double groups_with_weight(std::span<const std::int32_t> groups, const GlmSheaf& sheaf);
+/// B M B with the inverse B of the information and the products M of scores; HC1: times rows / (rows - parameters), and
+/// of so many groups times groups / (groups - 1). `groups` 0: without such a factor.
 std::vector<double> sandwich(std::span<const double> inverse, std::span<const double> scores,
-                             const GlmStatistics& statistics);
+                             const GlmStatistics& statistics, double groups = 0);
 /// The roots of a covariance's diagonal.
 std::vector<double> roots_of_diagonal(std::span<const double> covariance, std::size_t size);
 /// Weights without a standard error have no covariances.
 void clear_undetermined(std::span<const double> errors, std::vector<double>& covariance);
 
-/// M of Cox models: the sum over rows of products of their score residuals, at decision values with offsets.
+/// M of Cox models: the sum over rows of products of their score residuals, at decision values with offsets. `groups`
+/// (of each row, or empty): the sum over groups of products of the sums of these.
 template <class T>
-std::vector<double> cox_score_products(const Dataset<T>& dataset, const GlmProblem& problem, std::span<const double> z);
+std::vector<double> cox_score_products(const Dataset<T>& dataset, const GlmProblem& problem, std::span<const double> z,
+                                       std::span<const std::int32_t> groups);
 
 /// add_statistics() for Cox models; for add_statistics() alone.
 template <class T>

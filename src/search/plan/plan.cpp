@@ -22,13 +22,36 @@ bool by_groups(SplitKind kind) {
          kind == SplitKind::group_shuffle;
 }
 
-SplitOptions inner_options(const SearchOptions& options, bool regression, std::uint64_t seed) {
+/// The kind that does the same with groups.
+SplitKind with_groups(SplitKind kind) {
+  switch (kind) {
+    case SplitKind::k_fold:
+      return SplitKind::group_k_fold;
+    case SplitKind::stratified_k_fold:
+      return SplitKind::stratified_group_k_fold;
+    case SplitKind::stratified_shuffle:
+      return SplitKind::group_shuffle;
+    default:
+      return kind;
+  }
+}
+
+SplitOptions common_options(const SearchOptions& options, SplitKind kind, bool always_groups, std::uint64_t seed) {
   SplitOptions split;
-  split.kind = *options.split;
-  if (options.one_out_in_parts) split.kind = regression ? SplitKind::k_fold : SplitKind::stratified_k_fold;
+  split.kind = always_groups ? with_groups(kind) : kind;
+  split.test_size = options.test_size;
+  split.window = options.window;
+  split.gap = options.gap;
+  split.seed = seed;
+  return split;
+}
+
+SplitOptions inner_options(const SearchOptions& options, bool regression, bool always_groups, std::uint64_t seed) {
+  auto kind = *options.split;
+  if (options.one_out_in_parts) kind = regression ? SplitKind::k_fold : SplitKind::stratified_k_fold;
+  auto split = common_options(options, kind, always_groups, seed);
   split.count = options.folds;
   split.test_fraction = options.test_fraction;
-  split.seed = seed;
   return split;
 }
 
@@ -65,55 +88,56 @@ void check_groups(const Labels& labels, std::span<const std::int32_t> groups, st
 
 }  // namespace
 
-Plan::Plan(const Labels& labels, std::span<const std::int32_t> groups, const SearchOptions& options, std::uint64_t seed,
-           int threads)
+bool can_keep_groups(SplitKind kind) { return by_groups(with_groups(kind)); }
+
+Plan::Plan(const Labels& labels, const PlanRows& rows, const SearchOptions& options, std::uint64_t seed, int threads)
     : labels_(labels),
       row_weights_(options.row_weights),
       classes_(labels.classes),
       full_(options.full),
+      by_time_(options.split == SplitKind::time),
       one_out_in_parts_(options.one_out_in_parts) {
   if (!full_) classes_.resize(static_cast<std::size_t>(labels.rows), 0);
-  if (by_groups(*options.split)) groups_ = distinct({groups.begin(), groups.end()});
+  if (by_groups(*options.split) || *options.split == SplitKind::time)
+    groups_ = distinct({rows.groups.begin(), rows.groups.end()});
   if (full_) {
     if (options.splits)
       levels_.push_back({*options.splits, {}});
     else
-      levels_.push_back(
-          {make_splits(labels.rows, classes_, groups, inner_options(options, labels.regression(), seed)), {}});
+      levels_.push_back({make_splits(labels.rows, classes_, rows.groups,
+                                     inner_options(options, labels.regression(), rows.always, seed), rows.times),
+                         {}});
   }
-  if (options.outer > 0) add_outer(groups, options, seed);
+  if (options.outer > 0) add_outer(rows, options, seed);
   class_counts_.resize(static_cast<std::size_t>(all_splits()) * labels.class_names.size());
   parallel_for(threads, all_splits(),
                [&](std::int64_t split) { check(static_cast<std::int32_t>(split), *options.score); });
 }
 
-void Plan::add_outer(std::span<const std::int32_t> groups, const SearchOptions& options, std::uint64_t seed) {
+void Plan::add_outer(const PlanRows& rows, const SearchOptions& options, std::uint64_t seed) {
   if (options.splits) fail_usage("nested validation makes its own splits; give folds or outer folds, not both");
   if (full_ && options.outer == 1) fail_usage("nested validation takes 2 outer folds or more, not 1");
   std::vector<std::int32_t> all(static_cast<std::size_t>(labels_.rows));
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int32_t>(i);
   const std::int64_t least = std::int64_t{options.folds} + 1;
-  if (!full_ && groups_ > 0)
-    check_groups(labels_, groups, least, *options.score);
+  if (!full_ && by_groups(*options.split))
+    check_groups(labels_, rows.groups, least, *options.score);
   else if (!full_ && !labels_.regression())
     check_sizes(labels_, all, least, "to divide among splits and folds");
-  SplitOptions split;
-  split.kind = *options.outer_split;
+  auto split = common_options(options, *options.outer_split, rows.always, full_ ? Random(seed, 1).bits() : seed);
   split.count = options.outer;
   split.test_fraction = options.outer_fraction;
-  split.seed = full_ ? Random(seed, 1).bits() : seed;
-  outer_.push_back(make_splits(labels_.rows, classes_, groups, split));
-  for (std::int32_t k = 0; k < outer_folds(); ++k) add_level(k, groups, options, seed);
+  outer_.push_back(make_splits(labels_.rows, classes_, rows.groups, split, rows.times));
+  for (std::int32_t k = 0; k < outer_folds(); ++k) add_level(k, rows, options, seed);
 }
 
-void Plan::add_level(std::int32_t outer, std::span<const std::int32_t> groups, const SearchOptions& options,
-                     std::uint64_t seed) {
+void Plan::add_level(std::int32_t outer, const PlanRows& known, const SearchOptions& options, std::uint64_t seed) {
   const auto weights = outer_.front().weights(outer, 1);
   std::vector<std::int32_t> rows;
   for (std::int32_t i = 0; i < labels_.rows; ++i)
     if (weights.train(i, outer) > 0) rows.push_back(i);
-  const auto together = taken(groups, rows);
-  if (!full_ && groups_ > 0) {
+  const auto together = taken(known.groups, rows);
+  if (!full_ && by_groups(*options.split)) {
     if (const auto count = distinct(together); count < options.folds)
       fail("resample {} keeps {} group{} to divide among {} folds; take fewer folds or hold out a smaller share",
            outer + 1, count, count == 1 ? "" : "s", options.folds);
@@ -122,7 +146,8 @@ void Plan::add_level(std::int32_t outer, std::span<const std::int32_t> groups, c
   }
   const auto stream = static_cast<std::uint64_t>(outer) + (full_ ? 2 : 1);
   auto splits = make_splits(static_cast<std::int64_t>(rows.size()), taken(classes_, rows), together,
-                            inner_options(options, labels_.regression(), Random(seed, stream).bits()));
+                            inner_options(options, labels_.regression(), known.always, Random(seed, stream).bits()),
+                            taken(known.times, rows));
   if (!levels_.empty() && splits.count() != this->splits())
     fail_usage("nested validation needs as many splits in every outer fold; '{}' makes {} in one and {} in another",
                to_string(*options.split), this->splits(), splits.count());
@@ -204,6 +229,7 @@ SplitTable Plan::table(std::vector<std::int32_t> splits, int threads) const {
 }
 
 std::string Plan::remedy(std::int32_t split) const {
+  if (by_time_) return "take fewer splits by time (folds), a longer window or a smaller gap";
   if (!full_) return split >= outer_split(0) ? "hold out a larger share" : "take fewer folds";
   return "spread the classes evenly (split stratified) or take fewer folds";
 }

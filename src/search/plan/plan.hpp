@@ -14,12 +14,21 @@
 
 namespace sheaf::engine {
 
+/// What splits know of the rows beside their labels; lists are empty or have an entry for each row.
+struct PlanRows {
+  std::span<const std::int32_t> groups;
+  std::span<const std::int32_t> times;
+  bool always = false;  ///< splits of kinds that do not know groups keep these together too
+};
+
+/// Kinds that can keep groups together and need not.
+bool can_keep_groups(SplitKind kind);
+
 class Plan {
  public:
   /// `options` must have nothing left open. Too few rows or groups, a split that trains on no row of some class, and
   /// test rows that do not define the score are Errors.
-  Plan(const Labels& labels, std::span<const std::int32_t> groups, const SearchOptions& options, std::uint64_t seed,
-       int threads);
+  Plan(const Labels& labels, const PlanRows& rows, const SearchOptions& options, std::uint64_t seed, int threads);
 
   /// Splits of one level.
   std::int32_t splits() const { return levels_.front().splits.count(); }
@@ -50,9 +59,8 @@ class Plan {
     const std::vector<std::int32_t>* rows;
   };
 
-  void add_outer(std::span<const std::int32_t> groups, const SearchOptions& options, std::uint64_t seed);
-  void add_level(std::int32_t outer, std::span<const std::int32_t> groups, const SearchOptions& options,
-                 std::uint64_t seed);
+  void add_outer(const PlanRows& rows, const SearchOptions& options, std::uint64_t seed);
+  void add_level(std::int32_t outer, const PlanRows& known, const SearchOptions& options, std::uint64_t seed);
   Place place(std::int32_t split) const;
   std::vector<float> weights(std::span<const std::int32_t> splits, int threads) const;
   void check(std::int32_t split, Metric score);
@@ -64,6 +72,7 @@ class Plan {
   std::vector<Level> levels_;
   std::vector<Splits> outer_;  // one or none
   bool full_;
+  bool by_time_;
   bool one_out_in_parts_;
   std::int64_t groups_ = 0;
   std::vector<double> class_counts_;  // all splits x classes
