@@ -228,16 +228,6 @@ Parameter<Options> open_choice_row(std::string name, std::optional<Value> Option
   return row;
 }
 
-/// A switch that may be left open; `usual` says what it then is in most cases.
-template <class Options>
-Parameter<Options> open_yes_no_row(std::string name, std::optional<bool> Options::*member, std::string help,
-                                   std::string usual) {
-  auto row = open_choice_row<Options, bool>(std::move(name), member, {{"yes", true}, {"no", false}}, std::move(help),
-                                            std::move(usual));
-  row.type = ParameterType::yes_no;
-  return row;
-}
-
 /// The same row, of which a search tries several numbers that `numbers` reads. `what`: "costs C".
 template <class Options>
 Parameter<Options> searched(Parameter<Options> row, std::string_view what, std::string automatic,

@@ -268,10 +268,10 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
       number_row("max-iterations", &O::max_iterations, {1, std::numeric_limits<int>::max()},
                  "most Newton steps, or passes over the rows"),
       number_row("bias", &O::bias, {0, most}, "value of a constant feature that is added to all rows; 0: none"),
-      open_yes_no_row("penalise-bias", &O::penalise_bias,
-                      "the penalty includes the weight of the bias, as in LIBLINEAR; hinge, crammer-singer, "
-                      "epsilon-insensitive and the solver dual: always",
-                      "no"),
+      open_choice_row<O, bool>("penalise-bias", &O::penalise_bias, {{"yes", true}, {"no", false}},
+                               "the penalty includes the weight of the bias, as in LIBLINEAR; hinge, crammer-singer, "
+                               "epsilon-insensitive and the solver dual: always",
+                               "no; --loss svm: yes"),
       class_weight_row<O>("factor of one class's cost (may be given several times), or balanced"),
       choice_row<O, StepRule>("rule", &O::rule,
                               {{"trust-region", StepRule::trust_region}, {"line-search", StepRule::line_search}},
