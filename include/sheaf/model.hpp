@@ -31,7 +31,10 @@ struct Contribution {
   double amount = 0;
 };
 
-/// Why a linear model predicts what it does for one row: decision = intercept + contributions + rest.
+/// Why a linear model predicts what it does for one row: decision = intercept + contributions + rest. Contributions are
+/// against a reference row, whose decision value is `intercept`: of dense tables the means of the training rows, where
+/// the model keeps them (the exact Shapley values of a linear model with independent features), of sparse ones and of
+/// the levels of nominal features 0.
 struct Explanation {
   std::int32_t column = 0;  ///< the decision value: a target, or that of the predicted class where there are several
   double decision = 0;      ///< generalised linear models: on the scale of the link

@@ -48,8 +48,12 @@ void merge(std::vector<Contribution>& list) {
 
 class Explainer {
  public:
-  Explainer(const LinearModel& model, const Pipeline& pipeline, std::size_t most)
-      : model_(model), origins_(pipeline::origins(pipeline, model.features)), most_(most) {}
+  /// `reference`: the features of the reference row as the model sees them; empty: all 0.
+  Explainer(const LinearModel& model, const Pipeline& pipeline, std::vector<double> reference, std::size_t most)
+      : model_(model),
+        origins_(pipeline::origins(pipeline, model.features)),
+        reference_(std::move(reference)),
+        most_(most) {}
 
   /// How many explanations a row has.
   std::int64_t each() const { return std::max<std::int64_t>(std::ssize(model_.target_names), 1); }
@@ -61,9 +65,12 @@ class Explainer {
     Explanation result;
     result.column = each() > 1 ? static_cast<std::int32_t>(target) : largest_column(prepared, i);
     if (model_.bias > 0) result.intercept = model_.bias * model_.weight(model_.features, result.column);
+    for (std::size_t j = 0; j < reference_.size(); ++j)
+      result.intercept += reference_[j] * model_.weight(static_cast<std::int64_t>(j), result.column);
     std::vector<Contribution> list;
     for_features(prepared, i, [&](std::int64_t j, double value) {
-      const double amount = value * model_.weight(j, result.column);
+      const double reference = reference_.empty() ? 0 : reference_[static_cast<std::size_t>(j)];
+      const double amount = (value - reference) * model_.weight(j, result.column);
       if (amount != 0) list.push_back({origins_[static_cast<std::size_t>(j)], 0, amount});
     });
     merge(list);
@@ -107,8 +114,32 @@ class Explainer {
 
   const LinearModel& model_;
   std::vector<std::int64_t> origins_;
+  std::vector<double> reference_;
   std::size_t most_;
 };
+
+/// The means of the training rows as the model sees them: the steps of the pipeline applied to a row of means. Empty if
+/// they are not known, or if rows are sparse, where every absent feature would have a contribution.
+template <class T>
+std::vector<double> reference_row(const Context& context, const Pipeline& pipeline, const Dataset<T>& aligned,
+                                  std::int64_t features) {
+  const auto* rows = std::get_if<DenseMatrix<T>>(&aligned.x);
+  if (rows == nullptr || rows->rows == 0 || std::ssize(pipeline.means) != rows->columns) return {};
+  auto one = take_rows(aligned, std::vector<std::int32_t>{0}, 1);
+  auto& x = std::get<DenseMatrix<T>>(one.change_x());
+  const auto nominal = [&](std::size_t j) { return j < pipeline.levels.size() && !pipeline.levels[j].empty(); };
+  for (std::size_t j = 0; j < pipeline.means.size(); ++j)
+    if (!nominal(j)) x.values[static_cast<std::int64_t>(j)] = static_cast<T>(pipeline.means[j]);
+  const auto prepared = apply_pipeline(context, pipeline, one);
+  const auto* seen = std::get_if<DenseMatrix<T>>(&prepared.x);
+  if (seen == nullptr || seen->columns < features) return {};
+  const auto origins = pipeline::origins(pipeline, features);
+  std::vector<double> reference(static_cast<std::size_t>(features), 0.0);
+  for (std::size_t j = 0; j < reference.size(); ++j)
+    if (!nominal(static_cast<std::size_t>(origins[j])))
+      reference[j] = static_cast<double>(seen->values[static_cast<std::int64_t>(j)]);
+  return reference;
+}
 
 }  // namespace
 
@@ -121,7 +152,8 @@ std::vector<Explanation> Model::explain(const Context& context, const Dataset<T>
         family());
   std::vector<std::string> warnings;
   const auto aligned = align_features(context, inputs(), dataset, warnings);
-  const Explainer explain_row(*get_if<LinearModel>(), pipeline_, most);
+  const auto& linear = *get_if<LinearModel>();
+  const Explainer explain_row(linear, pipeline_, reference_row(context, pipeline_, aligned, linear.features), most);
   const auto each = explain_row.each();
   std::vector<Explanation> result(static_cast<std::size_t>(dataset.rows() * each));
   for (std::int64_t first = 0; first < dataset.rows(); first += rows_at_once) {

@@ -115,6 +115,28 @@ TEST(Explain, IsWeightTimesValueOfTheFeaturesAsTheyAre) {
   EXPECT_EQ(one.decision, 12);
 }
 
+/// A value below the mean of a feature with a positive weight speaks against the class, whatever its sign: a row of
+/// means has no contributions, and contributions of all training rows cancel out.
+TEST(Explain, SpeaksAgainstTheMeanOfTheTrainingRows) {
+  const Context context;
+  auto dataset = make_dataset(2, false, false);
+  auto& x = std::get<DenseMatrix<double>>(dataset.x);
+  for (auto& value : x.values) value += 28;  // ages, say
+  for (const bool scaled : {false, true}) {
+    PipelineOptions steps;
+    if (scaled) steps.scale = ScaleMethod::standard;
+    const auto model = fit(context, dataset, LinearOptions{}, {}, steps);
+    std::vector<double> sums(6, 0.0);
+    double largest = 0;
+    for (const auto& one : model.explain(context, dataset, 100))
+      for (const auto& part : one.largest) {
+        sums[static_cast<std::size_t>(part.feature)] += part.amount;
+        largest = std::max(largest, std::abs(part.amount));
+      }
+    for (const double sum : sums) EXPECT_NEAR(sum, 0, 0.01 * 60 * largest) << "means are kept to four digits";
+  }
+}
+
 TEST(Explain, LevelsOfANominalFeatureAreThatFeature) {
   const auto dataset = make_dataset(2, true, false);
   const Context context;
