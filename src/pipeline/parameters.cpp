@@ -137,9 +137,8 @@ namespace {
 
 /// A row whose value may be left to the data, with the names auto and none.
 template <class Set>
-Parameter<O> chosen_row(Parameter<O> row, bool O::*choose, std::string automatic, Set set_none) {
+Parameter<O> chosen_row(Parameter<O> row, bool O::*choose, Set set_none) {
   row.choices.insert(row.choices.begin(), {"auto", "none"});
-  row.default_text = std::move(automatic);
   row.set = [set = row.set, choose, set_none](O& options, std::string_view text) {
     options.*choose = text == "auto";
     if (text == "auto" || text == "none")
@@ -156,24 +155,26 @@ Parameter<O> chosen_row(Parameter<O> row, bool O::*choose, std::string automatic
 }
 
 Parameter<O> impute_row() {
-  auto row = choice_row<O, Imputation>("impute", &O::impute, imputations(),
-                                       "what to put for missing values, learnt on the rows that are trained on");
+  auto row =
+      choice_row<O, Imputation>("impute", &O::impute, imputations(),
+                                "what to put for missing values, learnt on the rows that are trained on; auto: the "
+                                "median, if values are missing");
   std::erase(row.choices, "none");
-  return chosen_row(std::move(row), &O::choose_impute, "auto: the median, if values are missing",
-                    [](O& options) { options.impute = Imputation::none; });
+  return chosen_row(std::move(row), &O::choose_impute, [](O& options) { options.impute = Imputation::none; });
 }
 
 Parameter<O> scale_row() {
-  auto row = open_choice_row<O, ScaleMethod>("scale", &O::scale,
-                                             {{"standard", ScaleMethod::standard},
-                                              {"maxabs", ScaleMethod::max_abs},
-                                              {"01", ScaleMethod::unit_interval},
-                                              {"-11", ScaleMethod::symmetric_interval},
-                                              {"robust", ScaleMethod::robust}},
-                                             "scale each feature, learnt on the rows that are trained on", "");
-  return chosen_row(std::move(row), &O::choose_scale,
-                    "auto: standard for SVMs, elastic nets and neighbours of dense tables, else none",
-                    [](O& options) { options.scale.reset(); });
+  auto row =
+      open_choice_row<O, ScaleMethod>("scale", &O::scale,
+                                      {{"standard", ScaleMethod::standard},
+                                       {"maxabs", ScaleMethod::max_abs},
+                                       {"01", ScaleMethod::unit_interval},
+                                       {"-11", ScaleMethod::symmetric_interval},
+                                       {"robust", ScaleMethod::robust}},
+                                      "scale each feature, learnt on the rows that are trained on; auto: standard for "
+                                      "SVMs, elastic nets and neighbours of dense tables, else none",
+                                      "");
+  return chosen_row(std::move(row), &O::choose_scale, [](O& options) { options.scale.reset(); });
 }
 
 std::vector<Parameter<O>> all_rows() {

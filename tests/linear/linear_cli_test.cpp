@@ -44,7 +44,8 @@ TEST_F(LinearCli, FitTellsHowTrainingEndedAndPredictHowGoodItIs) {
 
 TEST_F(LinearCli, FitAnswersInJson) {
   write("t.csv", animals);
-  const auto answer = Json::parse(shell("sheaf fit t.csv --output m --json --loss svm --cost 0.5 --penalise-bias no").out);
+  const auto answer =
+      Json::parse(shell("sheaf fit t.csv --output m --json --loss svm --cost 0.5 --penalise-bias no").out);
   EXPECT_EQ(answer["solver"], "L2R_L2LOSS_SVC");
   EXPECT_EQ(answer["classes"], (Json{"dog", "cat"}));
   EXPECT_EQ(answer["cost"], 0.5);
@@ -143,8 +144,10 @@ TEST_F(LinearCli, TheBiasIsPenalisedOnRequestAndByTheDual) {
     EXPECT_EQ(text.find("bias 1, penalised") != std::string::npos, answer["penalise_bias"].get<bool>()) << text;
     return answer["penalise_bias"].get<bool>();
   };
-  for (const auto* options : {"", "--loss svm --penalise-bias no", "--solver newton"}) EXPECT_FALSE(penalised(options)) << options;
-  for (const auto* options : {"--penalise-bias yes", "--loss svm", "--loss hinge", "--loss crammer-singer", "--loss svm --solver dual"})
+  for (const auto* options : {"", "--loss svm --penalise-bias no", "--solver newton"})
+    EXPECT_FALSE(penalised(options)) << options;
+  for (const auto* options :
+       {"--penalise-bias yes", "--loss svm", "--loss hinge", "--loss crammer-singer", "--loss svm --solver dual"})
     EXPECT_TRUE(penalised(options)) << options;
 }
 

@@ -48,6 +48,7 @@ TEST(LeaveOneOut, IsWhatASearchOverVotesDoesByDefault) {
     family["metric"] = {"euclidean", "manhattan"};
     SearchOptions options;
     options.keep_decisions = true;
+    options.equal_rows = EqualRows::apart;  // there are two
     const auto result = search(context_on(device), dataset, SearchSpace(family), options);
     EXPECT_EQ(result.options.split, SplitKind::leave_one_out);
     EXPECT_EQ(result.splits, 5);

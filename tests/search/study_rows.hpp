@@ -28,6 +28,7 @@ inline Study small_study() {
   study.family["alpha"] = {0.5, 0.2, 0.1, 0.05, 0.02};
   study.family["l1-ratio"] = {0.3, 1};
   study.family.get<NetOptions>().tolerance = 1e-12;
+  study.family.get<NetOptions>().relative_l2 = false;  // as in the references
   return study;
 }
 

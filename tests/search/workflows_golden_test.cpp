@@ -46,6 +46,7 @@ SearchSpace linear(double cost, Loss loss = Loss::logistic) {
   search["cost"] = {cost};
   search.get<LinearOptions>().loss = loss;
   search.get<LinearOptions>().tolerance = 1e-18;
+  search.get<LinearOptions>().penalise_bias = true;  // as scikit-learn's solver liblinear does
   return search;
 }
 

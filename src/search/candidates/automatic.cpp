@@ -41,7 +41,7 @@ std::vector<Candidate> automatic_candidates(const Dataset<T>& dataset, const Sea
     steps.scale = ScaleMethod::standard;
     steps.choose_scale = false;
   }
-  const bool counts = steps.transforms.empty() && holds_counts(dataset);
+  const bool counts = steps.transforms.empty() && !has_scales(dataset) && holds_counts(dataset);
   std::vector<Candidate> candidates;
   for (const auto& [order, name] : kinds) {
     if (!counts || order == kinds.front().first) candidates.push_back({name, find_model_kind(name).options, steps});

@@ -9,7 +9,7 @@
 namespace sheaf::engine {
 namespace {
 
-constexpr std::uint64_t first_stream = 1U << 22U;  // of random numbers; those before are of splits, curves and shuffles
+constexpr std::uint64_t shuffle_stream = 1U << 22U;  // of random numbers; those before are of splits, curves and shuffles
 
 template <class Value>
 void reorder(const std::vector<std::int32_t>& from, std::vector<Value>& values) {
@@ -97,7 +97,7 @@ PermutationTest permutation_test(const Context& context, const Dataset<T>& datas
   std::int32_t as_good = 0;
   const Stage stage(context.progress(), "shuffling labels", result.options.permutation_test);
   for (std::int32_t k = 0; k < result.options.permutation_test; ++k) {
-    Random random(context.seed(), first_stream + static_cast<std::uint64_t>(k));
+    Random random(context.seed(), shuffle_stream + static_cast<std::uint64_t>(k));
     auto shuffled = dataset.borrowed();
     shuffled.target = reordered(dataset.target, draw_order(dataset.target, dataset.groups, dataset.rows(), random));
     Progress silent;
