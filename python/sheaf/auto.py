@@ -117,7 +117,7 @@ class _Automatic(SheafEstimator):
         if not is_classifier(self) or not isinstance(self.cv, numbers.Integral) or self.outer or groups is not None:
             return sys.maxsize
         smallest = int(np.bincount(labels)[np.unique(labels)].min())
-        if 2 <= smallest < self.cv:
+        if 2 <= smallest < int(self.cv):
             warnings.warn(
                 f"the smallest class has {smallest} rows, fewer than cv={self.cv}; there are {smallest} folds",
                 UserWarning,
