@@ -50,7 +50,7 @@
 #' @param ... options of the model, such as `kernel = "rbf"`.
 #' @return An object of class `sheaf_search`: `best` (the chosen point: its parameters and, of several models, its
 #'   model), `results` (a data frame of points with the mean, standard deviation and standard error of the score, and
-#'   the mean size of the models), `scores` (of each metric, points x splits), `outer` (a data frame of the outer folds),
+#'   the mean size of the models), `scores` (of each metric, points x splits), `outer` (a table of the outer folds),
 #'   `predictions`, and `models` (a data frame of the models that were compared, best first, with their differences to
 #'   the chosen one and corrected 95 % intervals). `predict()` uses the chosen model.
 #' @examples
