@@ -166,6 +166,7 @@ List result_list(const Rcpp::XPtr<SearchResult>& pointer) {
 using namespace sheaf::r;
 
 // `folds`: the split that tests each row, from 0; empty: as the settings say. `study`: no search over all rows.
+// `refit`: train the chosen model, and warn of what may mislead in the data; else points are scored and no more.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_search(const Rcpp::List& control, SEXP x, const Rcpp::List& about, const std::string& kind,
                        const Rcpp::CharacterMatrix& settings, const Rcpp::CharacterMatrix& space,
@@ -196,6 +197,7 @@ Rcpp::List core_search(const Rcpp::List& control, SEXP x, const Rcpp::List& abou
     std::visit(
         [&](const auto& one) {
           result = sheaf::search(context, one, tried, options);
+          if (!refit) return;
           for (const auto& finding : sheaf::data_findings(context, one))
             (finding.level == sheaf::Finding::Level::warning ? result.warnings : result.notes)
                 .push_back(finding.message);
