@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, column_or_1d
 from sklearn.utils.metaestimators import available_if
@@ -18,7 +19,15 @@ from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from . import _core
-from ._base import Array, DecisionMixin, ProbabilityMixin, SheafClassifier, SheafEstimator, SheafRegressor, check_squares
+from ._base import (
+    Array,
+    DecisionMixin,
+    ProbabilityMixin,
+    SheafClassifier,
+    SheafEstimator,
+    SheafRegressor,
+    check_squares,
+)
 from ._compat import check_weights, validate
 from ._data import number_text
 from ._scoring import library_score
@@ -187,9 +196,10 @@ class _Automatic(SheafEstimator):
             board = {name: [value] for name, value in zip(_COLUMNS, (*alone, result.steps))}
         self.leaderboard_ = _signed({_COLUMNS[name]: np.asarray(values) for name, values in board.items()}, sign)
         self.notes_ = [self._in_own_words(note, ()) for note in result.notes]
-        for warning in result.warnings:
-            warnings.warn(self._in_own_words(warning, ()), UserWarning, stacklevel=4)
         self._model = result.take_model()
+        for kind, texts in ((UserWarning, result.warnings), (ConvergenceWarning, self._model.warnings)):
+            for text in texts:
+                warnings.warn(self._in_own_words(text, ()), kind, stacklevel=4)
 
     def _predict(self, X: Any, probabilities: bool = False) -> tuple[Array, Any, Any]:
         check_is_fitted(self)
@@ -221,8 +231,9 @@ def _signed(board: dict[str, Array], sign: float) -> dict[str, Array]:
     """Errors are counted below 0, as scikit-learn's scores are."""
     if sign > 0:
         return board
-    negative = {name: 0.0 - board[name] for name in ("mean_score", "difference")}
-    return {**board, **negative, "difference_low": -board["difference_high"], "difference_high": -board["difference_low"]}
+    turned = {"mean_score": "mean_score", "difference": "difference", "difference_low": "difference_high"}
+    turned["difference_high"] = "difference_low"
+    return {**board, **{name: 0.0 - board[other] for name, other in turned.items()}}
 
 
 def _has_probabilities(estimator: Any) -> bool:

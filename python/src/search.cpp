@@ -70,7 +70,7 @@ SearchResult search_models(const Surroundings& surroundings, const AnyDataset& d
     std::visit(
         [&](const auto& one) {
           result = search(context, one, space, options);
-          for (auto& finding : data_findings(context, one))
+          for (const auto& finding : data_findings(context, one))
             (finding.level == Finding::Level::warning ? result.warnings : result.notes).push_back(finding.message);
         },
         dataset.any);
