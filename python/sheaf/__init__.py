@@ -1,6 +1,7 @@
 """Sheaf for Python: whole searches at a time, behind scikit-learn's interface."""
 
 from ._core import __version__, devices
+from .auto import AutoClassifier, AutoRegressor
 from .feature_selection import InformationSelector, StabilitySelector
 from .glm import GammaRegressor, PoissonRegressor, TweedieRegressor
 from .linear_model import (
@@ -22,6 +23,8 @@ from .survival import CoxRegression
 from .svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 
 __all__ = [
+    "AutoClassifier",
+    "AutoRegressor",
     "CoxRegression",
     "ElasticNet",
     "ElasticNetCV",

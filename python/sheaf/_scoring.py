@@ -12,6 +12,7 @@ from scipy.special import expit
 from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer
 
+from . import _core
 from ._base import Array
 from .linear_model import ElasticNetLogistic, LogisticRegression
 from .neighbors import KNeighborsClassifier
@@ -59,6 +60,29 @@ def own_score(name: str, classes: Array | None) -> tuple[str, float] | None:
     if name in _OF_TWO and len(classes) == 2 and classes[1] == 1:
         return _OF_TWO[name], 1.0
     return None
+
+
+def library_score(name: str | None, classes: Array | None) -> tuple[str | None, float]:
+    """The C++ library's name of a score by any of its names, and its sign; None: the library chooses.
+
+    Of two classes the positive one, for scores that have one, is that of the library.
+    """
+    if name is None:
+        return None, 1.0
+    if not isinstance(name, str):
+        raise ValueError(f"scoring must be the name of a score, not {name!r}")
+    found = own_score(name, classes)
+    if found is not None:
+        return found
+    if classes is not None and len(classes) == 2 and name in _OF_TWO:
+        return _OF_TWO[name], 1.0
+    known = _core.metrics()
+    plain = name.replace("_", "-")
+    if plain in known:
+        return plain, 1.0
+    if plain.startswith("neg-") and not known.get(plain[4:], {"larger_is_better": True})["larger_is_better"]:
+        return plain[4:], -1.0
+    raise ValueError(f"scoring: there is no score {name!r}; the library's are {', '.join(known)}")
 
 
 def read_scoring(scoring: Any, estimator: Any) -> tuple[dict[str, Any], bool]:

@@ -161,7 +161,7 @@ class SheafSearchCV(GridSearchCV):  # type: ignore[misc]
         X, y, groups = indexable(X, y, groups)
         data = Data(estimator, X, y, fit_params)
         folds = check_cv(self.cv, y, classifier=is_classifier(estimator))
-        splits = [_row_numbers(split, len(data.labels)) for split in folds.split(X, y, groups)]
+        splits = [row_numbers(split, len(data.labels)) for split in folds.split(X, y, groups)]
         scores, several = read_scoring(self.scoring, model)
         chosen_by = self._check_refit(scores, several)
         params = list(self._candidates())
@@ -248,7 +248,7 @@ class SheafSearchCV(GridSearchCV):  # type: ignore[misc]
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
 
 
-def _row_numbers(split: tuple[Any, Any], rows: int) -> tuple[Array, Array]:
+def row_numbers(split: tuple[Any, Any], rows: int) -> tuple[Array, Array]:
     """Training and test rows as numbers; test rows ascend."""
     train, test = (np.arange(rows)[np.asarray(part)] for part in split)
     return train, np.sort(test)

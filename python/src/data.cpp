@@ -124,6 +124,12 @@ void set_numbers(AnyDataset& dataset, const py::array_t<double, py::array::c_sty
   std::visit([&](auto& one) { one.target = std::move(target); }, dataset.any);
 }
 
+/// The group of each row, from 0: splits keep the rows of a group together.
+void set_groups(AnyDataset& dataset, const py::array_t<std::int32_t, py::array::c_style>& groups) {
+  check_count(dataset, groups.size());
+  std::visit([&](auto& one) { one.groups.assign(groups.data(), groups.data() + groups.size()); }, dataset.any);
+}
+
 /// Rows x targets, each target under its name.
 void set_targets(AnyDataset& dataset, const py::array_t<double, py::array::c_style>& numbers,
                  const std::vector<std::string>& names) {
@@ -207,6 +213,7 @@ void add_data(py::module_& module) {
       .def("set_classes", &set_classes)
       .def("set_numbers", &set_numbers)
       .def("set_targets", &set_targets)
+      .def("set_groups", &set_groups)
       .def("set_survival", &set_survival)
       .def_property_readonly("rows", &AnyDataset::rows)
       .def_property_readonly("features",

@@ -118,6 +118,7 @@ void add_models(py::module_& module) {
       .def("peer_text", &Model::peer_text)
       .def_property_readonly("family", [](const Model& model) { return std::string(model.family()); })
       .def_property_readonly("warnings", &Model::warnings)
+      .def_property_readonly("has_probabilities", &Model::has_probabilities)
       .def_property_readonly("class_names", &Model::class_names)
       .def("predict", &predict)
       .def("coefficients", &coefficients)

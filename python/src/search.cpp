@@ -1,5 +1,7 @@
-// Searches: a grid on the caller's own splits, and studies over resamples.
+// Searches: a grid on the caller's own splits, models compared, and studies over resamples.
 #include <algorithm>
+#include <limits>
+#include <optional>
 
 #include "core.hpp"
 
@@ -48,6 +50,32 @@ SearchResult search_grid(const Surroundings& surroundings, const AnyDataset& dat
   options.refit = false;
   options.keep_decisions = keep_decisions;
   return run_search(surroundings, dataset, space_of(model, space), options);
+}
+
+/// Models by their names, with settings as for `sheaf search`; steps before them follow from the data. `splits`: in
+/// place of folds. What may mislead in the data is among the warnings and notes.
+SearchResult search_models(const Surroundings& surroundings, const AnyDataset& dataset, const std::string& names,
+                           const Settings& settings, const std::optional<RowLists>& splits, const py::object& weights) {
+  SearchOptions options;
+  options.pipeline = default_pipeline();
+  set_options(options, settings);
+  if (splits) {
+    options.splits = splits_of(*splits, dataset.rows());
+    options.split = SplitKind::custom;
+  }
+  options.row_weights = row_weights_of(weights, dataset.rows());
+  const auto space = space_of_models(names, options.pipeline);
+  SearchResult result;
+  run(surroundings, [&](const Context& context) {
+    std::visit(
+        [&](const auto& one) {
+          result = search(context, one, space, options);
+          for (const auto& finding : data_findings(context, one))
+            (finding.level == Finding::Level::warning ? result.warnings : result.notes).push_back(finding.message);
+        },
+        dataset.any);
+  });
+  return result;
 }
 
 /// A study of which features are chosen: `settings` as for `sheaf study`.
@@ -103,6 +131,45 @@ py::tuple held_out(const SearchResult& result, std::size_t point, std::size_t sp
   return py::make_tuple(array_of(model.decisions, rows, result.columns), array_of(model.predicted));
 }
 
+/// Columns of the comparison of models, best first; NaN: there is none. Without rows if one model alone was searched.
+py::dict leaderboard_of(const SearchResult& result) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  std::vector<std::string> names, steps;
+  std::vector<double> means, deviations, differences, low, high;
+  std::vector<std::int64_t> points;
+  py::list dropped;
+  const auto rows = result.models.empty() ? std::vector<LeaderboardRow>() : result.leaderboard();
+  for (const auto& row : rows) {
+    const auto& model = result.models[static_cast<std::size_t>(row.model)];
+    names.push_back(model.candidate.name);
+    steps.push_back(describe_steps(model.candidate.pipeline));
+    means.push_back(row.score.mean);
+    deviations.push_back(row.place < 0 ? none : row.score.standard_deviation);
+    differences.push_back(row.difference);
+    low.push_back(row.has_interval ? row.low : none);
+    high.push_back(row.has_interval ? row.high : none);
+    points.push_back(model.points);
+    dropped.append(row.place < 0);
+  }
+  py::dict columns;
+  columns["model"] = names;
+  columns["mean"] = array_of(means);
+  columns["standard_deviation"] = array_of(deviations);
+  columns["difference"] = array_of(differences);
+  columns["low"] = array_of(low);
+  columns["high"] = array_of(high);
+  columns["points"] = array_of(points);
+  columns["dropped"] = dropped;
+  columns["steps"] = steps;
+  return columns;
+}
+
+/// The mean score of the chosen models on the outer folds; None: there are no outer folds.
+std::optional<double> nested_score(const SearchResult& result) {
+  if (result.outer.empty()) return std::nullopt;
+  return result.outer_summary(*result.options.score).mean;
+}
+
 py::list stability_of(const SearchResult& result) {
   py::list features;
   for (const auto& feature : result.stability) {
@@ -145,10 +212,19 @@ void add_search(py::module_& module) {
              return py::make_tuple(result.overall.value, result.overall.low, result.overall.high);
            })
       .def("stability_by_chance", [](const SearchResult& result) { return result.chance.values; })
+      .def("leaderboard", &leaderboard_of)
+      .def("nested_score", &nested_score)
+      .def("take_model", [](SearchResult& result) { return std::move(result.model).value(); })
+      .def_property_readonly("score",
+                             [](const SearchResult& result) { return std::string(info(*result.options.score).name); })
+      .def_property_readonly("chosen", [](const SearchResult& result) { return result.level.chosen.chosen; })
+      .def_property_readonly("steps",
+                             [](const SearchResult& result) { return describe_steps(result.options.pipeline); })
       .def("html", [](const SearchResult& result) { return search_html(result); })
       .def_readonly("warnings", &SearchResult::warnings)
       .def_readonly("notes", &SearchResult::notes);
   module.def("search_grid", &search_grid);
+  module.def("search_models", &search_models);
   module.def("study", &study);
   module.def("metrics", &metric_table);
 }

@@ -45,6 +45,7 @@ REGRESSORS = [
     sheaf.TweedieRegressor(power=1.5),
 ]
 SEVERAL_TARGETS = [sheaf.MultiTaskElasticNet(), sheaf.MultiTaskLasso()]
+AUTOMATIC = [sheaf.AutoClassifier(), sheaf.AutoRegressor(["elastic-net", "knn"])]
 OTHERS = [
     sheaf.OneClassSVM(),
     sheaf.InformationSelector(),
@@ -77,7 +78,7 @@ def _on(device, estimator):
     [
         _on(device, estimator)
         for device in DEVICES
-        for estimator in CLASSIFIERS + REGRESSORS + SEVERAL_TARGETS + OTHERS + CROSS_VALIDATED + SEARCHES
+        for estimator in CLASSIFIERS + REGRESSORS + SEVERAL_TARGETS + OTHERS + CROSS_VALIDATED + SEARCHES + AUTOMATIC
     ]
 )
 def test_scikit_learns_own_checks(estimator, check):
@@ -106,7 +107,7 @@ def _outputs(estimator, X):
 
 
 @pytest.mark.parametrize(
-    "estimator", CLASSIFIERS + REGRESSORS + SEVERAL_TARGETS + OTHERS + CROSS_VALIDATED, ids=_name
+    "estimator", CLASSIFIERS + REGRESSORS + SEVERAL_TARGETS + OTHERS + CROSS_VALIDATED + AUTOMATIC, ids=_name
 )
 def test_copies_predict_the_same_to_the_last_bit(estimator):
     X, y = _data(estimator)

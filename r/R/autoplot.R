@@ -96,6 +96,7 @@ autoplot.sheaf_search <- function(object, type = c("scores", "confusion", "roc")
 }
 
 plot_scores <- function(object) {
+  if (!is.null(object$models)) return(plot_models(object))
   axes <- object$axes
   numeric <- vapply(object$results[axes], is.numeric, NA)
   if (length(axes) >= 2 && all(numeric[1:2])) {
@@ -109,6 +110,11 @@ plot_scores <- function(object) {
     ggplot2::geom_pointrange(ggplot2::aes(ymin = .data$mean - .data$se, ymax = .data$mean + .data$se)) +
     ggplot2::labs(x = object$axis_titles[1], y = object$score_title)
   if (numeric[1] && all(table$a > 0)) plot + ggplot2::scale_x_log10() else plot
+}
+
+plot_models <- function(object) {
+  table <- data.frame(a = object$models$mean, b = factor(object$models$model, rev(object$models$model)))
+  ggplot2::ggplot(table, column(c("a", "b"))) + ggplot2::geom_point() + ggplot2::labs(x = object$score_title, y = NULL)
 }
 
 plot_confusion <- function(object) {

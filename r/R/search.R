@@ -1,14 +1,20 @@
-#' Search for the best model of a family
+#' Search for the best model
 #'
-#' Cross-validation of any family of models over a grid, with all steps before the model (filling in missing values,
-#' scaling, selecting features ...) learnt inside the folds; the chosen model is trained again on all rows. All points
-#' on all folds are trained together.
+#' Cross-validation of the models that suit the data, of some that are named, or of one over a grid, with all steps
+#' before the model (filling in missing values, scaling, selecting features ...) learnt inside the folds; the chosen
+#' model is trained again on all rows. All points on all folds are trained together.
 #'
 #' @details
 #' Kinds of models, their options and what a search varies are listed by [sheaf_parameters()]. Names may be written with
 #' `_` or `.` in place of `-`.
 #'
-#' Without `grid` the grid is found from the data, and may go on beyond its ends. Steps in `prepare` are, in this order:
+#' Without `grid` the grid is found from the data, and may go on beyond its ends. Models that are clearly worse than
+#' others are dropped before all folds are tried.
+#'
+#' Missing values are filled with medians and, for models that compare features (SVMs, neighbours, elastic nets),
+#' features of dense data are scaled to mean 0 and standard deviation 1, unless `prepare` says otherwise: with
+#' `impute = "none"` missing values are refused or, by the formula method, rows with them are left out; with
+#' `scale = "none"` features stay as they are. Steps in `prepare` are, in this order:
 #' `impute` (`"mean"`, `"median"`, `"most-frequent"`, `"constant"` with `fill`), `transform` (`"log1p"`, `"sqrt"`,
 #' `"share"`, `"clr"`, `"norm"`, `"rank"`), `min_prevalence`, `min_variance`, `scale` (`"standard"`, `"maxabs"`, `"01"`,
 #' `"-11"`, `"robust"`), `select` (a criterion and numbers of features, as `"jmi:10,20"`; with `bins` and
@@ -37,8 +43,9 @@
 #' @param equal_rows rows with the same features: `"together"` keeps them on one side of every split, `"apart"` splits
 #'   them like other rows, and `"auto"` keeps them together unless features have few values or folds would be uneven.
 #' @param outer outer folds of nested validation, for a score without the optimism of the choice; 0: none.
-#' @param score what to choose by, a name of [sheaf_metrics()]; `NULL`: accuracy (elastic nets: AUC), R2 for numbers
-#'   (Huber nets: the mean absolute error, quantile nets: the pinball loss), of counts and of survival the deviance.
+#' @param score what to choose by, a name of [sheaf_metrics()]; `NULL`: accuracy (elastic nets, and two classes of which
+#'   one is frequent: AUC; more classes of which one is frequent: balanced accuracy), R2 for numbers (Huber nets: the
+#'   mean absolute error, quantile nets: the pinball loss), of counts and of survival the deviance.
 #' @param choose `"best"`, or `"one-standard-error"`: the simplest model within one standard error of the best.
 #' @param strategy `"auto"`, `"grid"`, `"random"`, `"refine"`, `"descent"` or `"halving"`.
 #' @param trials how many points `"random"` and `"refine"` draw.
@@ -48,11 +55,11 @@
 #' @param seed of the folds; `NULL`: drawn from R's generator.
 #' @param control see [sheaf_control()].
 #' @param ... options of the model, such as `kernel = "rbf"`.
-#' @return An object of class `sheaf_search`: `best` (the chosen point), `results` (a data frame of points with the
-#'   mean, standard deviation and standard error of the score, and the mean size of the models), `scores` (of each
-#'   metric, points x splits), `outer` (a data frame of the outer folds), `predictions`, and `models` (a data frame of
-#'   the models that were compared, best first, with their differences to the chosen one and corrected 95 % intervals).
-#'   `predict()` uses the chosen model.
+#' @return An object of class `sheaf_search`: `best` (the chosen point: its parameters and, of several models, its
+#'   model), `results` (a data frame of points with the mean, standard deviation and standard error of the score, and
+#'   the mean size of the models), `scores` (of each metric, points x splits), `outer` (a table of the outer folds),
+#'   `predictions`, and `models` (a data frame of the models that were compared, best first, with their differences to
+#'   the chosen one and corrected 95 % intervals). `predict()` uses the chosen model.
 #' @examples
 #' set.seed(1)
 #' found <- sheaf_search(iris[, 1:4], iris$Species, model = "svm",
@@ -60,6 +67,8 @@
 #'                       prepare = list(scale = "standard"))
 #' found
 #' predict(found, iris[c(1, 51, 101), 1:4])
+#' compared <- sheaf_search(iris[, 1:4], iris$Species, model = c("linear", "svm", "knn"))
+#' compared$models
 #' @export
 sheaf_search <- function(x, ...) UseMethod("sheaf_search")
 
@@ -67,11 +76,13 @@ sheaf_search <- function(x, ...) UseMethod("sheaf_search")
 #' @export
 sheaf_search.formula <- function(formula, data, prepare = list(), ...) {
   call <- as_generic(match.call(), quote(sheaf_search))
-  parts <- plain_frame(formula, data, !is.null(prepare$impute))
+  parts <- plain_frame(formula, data, fills_missing(prepare))
   found <- sheaf_search.default(parts$x, parts$y, prepare = prepare, ...)
   found$call <- call
   found
 }
+
+fills_missing <- function(prepare) !identical(prepare$impute, "none")
 
 # The variables of a formula as they are: levels are encoded inside the folds.
 plain_frame <- function(formula, data, keep_missing) {
@@ -136,7 +147,7 @@ run_search <- function(x, y, model, grid, prepare, settings, foldid, groups, wei
   if (!is.null(groups)) check_rows(groups, rows, "groups")
   weighted <- grepl("^class[._-]weights?$", names(options))
   classes <- class_weight_settings(if (any(weighted)) options[[which(weighted)]], levels(y), names(options)[weighted])
-  target <- about_features(x, core_target(y), groups, missing = !is.null(prepare$impute))
+  target <- about_features(x, core_target(y), groups, missing = fills_missing(prepare))
   target$times <- check_order(order, rows)
   of_model <- rbind(settings_of(options[!weighted], "..."), classes)
   model <- if (is.null(model)) core_default_model(of_model, settings_of(grid, "grid")) else paste(model, collapse = ",")
@@ -145,7 +156,7 @@ run_search <- function(x, y, model, grid, prepare, settings, foldid, groups, wei
                             settings_of(prepare, "prepare"), check_folds(foldid, rows),
                             check_weights(weights, rows), TRUE, study))
   found <- with_underscores(found)
-  result <- list(title = found$title, model_kind = model, levels = levels(y), score = found$score,
+  result <- list(title = found$title, levels = levels(y), score = found$score,
                  score_title = found$score_title, larger_is_better = found$larger_is_better, axes = found$axes,
                  axis_titles = found$titles, prepare = prepare, n_features = ncol(x), feature_names = colnames(x),
                  control = control, notes = found$notes, pointer = found$pointer, regression = !is.factor(y))
@@ -156,7 +167,6 @@ run_search <- function(x, y, model, grid, prepare, settings, foldid, groups, wei
   if (!is.null(found$model)) {
     result$model <- keep_model(found$model)
     result$coefficients <- model_weights(found$model, !inherits(y, "sheaf_survival"))
-    result$has_probabilities <- length(found$model$levels) > 1
   }
   warn_each(found$warnings)
   result
@@ -181,6 +191,7 @@ search_results <- function(found) {
   table$se <- table$sd / sqrt(splits)
   table$size <- ifelse(found$sizes < 0, NA, found$sizes)
   point <- as.data.frame(found$points, optional = TRUE)[found$chosen, , drop = FALSE]
+  point <- point[!vapply(point, is.na, NA)]  # without the parameters of other models
   rownames(point) <- NULL
   list(results = table, scores = found$scores, chosen = found$chosen, best_place = found$best, best = point,
        best_score = table$mean[found$chosen], splits = splits)
@@ -247,7 +258,7 @@ predict.sheaf_search <- function(object, newdata, type = c("response", "prob", "
   }
   x <- new_features(object, newdata, nominal = TRUE)
   if (type == "prob" && object$regression) stop_argument("type", "\"prob\" is for classes")
-  found <- predict_core(object, x, type == "prob", !is.null(object$prepare$impute))
+  found <- predict_core(object, x, type == "prob", fills_missing(object$prepare))
   if (type == "prob") return(probability_columns(found, object$levels, rownames(x)))
   if (type == "decision") return(found$decisions)
   if (object$regression) return(stats::setNames(found$decisions[, 1], rownames(x)))
@@ -266,6 +277,7 @@ print.sheaf_search <- function(x, ...) {
       format(x$best_score, digits = 4), " +- ", format(x$results$se[x$chosen], digits = 2),
       " (standard error)\n", sep = "")
   print(x$best, row.names = FALSE)
+  if (!is.null(x$models)) print_models(x$models)
   if (!is.null(x$outer)) {
     scores <- x$outer[[x$score]]
     cat("\nNested validation, ", nrow(x$outer), " outer folds: ", format(mean(scores), digits = 4), " +- ",
@@ -273,6 +285,17 @@ print.sheaf_search <- function(x, ...) {
   }
   for (note in x$notes) cat("Note: ", as_arguments(note), "\n", sep = "")
   invisible(x)
+}
+
+# Best first; intervals are those of the differences to the chosen model.
+print_models <- function(models) {
+  shown <- function(values) ifelse(is.na(values), "", format(values, digits = 3))
+  table <- data.frame(model = models$model, mean = format(models$mean, digits = 4), sd = shown(models$sd),
+                      difference = format(models$difference, digits = 3), low = shown(models$low),
+                      high = shown(models$high), points = models$points,
+                      " " = ifelse(models$dropped, "dropped", ""), check.names = FALSE)
+  cat("\nModels compared, with 95 % intervals (low, high) of the differences:\n")
+  print(table, row.names = FALSE)
 }
 
 #' @export
@@ -283,15 +306,20 @@ summary.sheaf_search <- function(object, ...) {
 
 #' Plot a search
 #'
-#' The mean score over the first parameter, a curve for each value of the second.
+#' The mean score over the first parameter, a curve for each value of the second; of several models the best score of
+#' each.
 #'
 #' @param x a [sheaf_search()].
-#' @param ... passed on to [graphics::matplot()].
+#' @param ... passed on to [graphics::matplot()]; of several models to [graphics::dotchart()].
 #' @return Nothing; called for its plot.
 #' @examples
 #' plot(sheaf_search(iris[, 1:4], iris$Species, model = "knn", seed = 1))
 #' @export
 plot.sheaf_search <- function(x, ...) {
+  if (!is.null(x$models)) {
+    graphics::dotchart(rev(x$models$mean), labels = rev(x$models$model), pch = 19, xlab = x$score_title, ...)
+    return(invisible(x))
+  }
   first <- x$results[[x$axes[1]]]
   others <- x$results[setdiff(intersect(x$axes, names(x$results)), x$axes[1])]
   key <- if (length(others) > 0) do.call(paste, others) else rep("", nrow(x$results))

@@ -154,7 +154,7 @@ score_part <- function(search, grid, values) {
   metric <- if (is.factor(search$y)) "accuracy" else "mean-squared-error"
   found <- core(core_search(search$control, search$x, about_features(search$x, core_target(search$y, FALSE)), "svm",
                             settings, space, rbind(setting("strategy", "grid"), setting("score", metric)),
-                            if (search$scale) setting("scale", "standard") else no_settings(), search$folds,
+                            setting("scale", if (search$scale) "standard" else "none"), search$folds,
                             search$weights, FALSE, FALSE))
   warn_each(found$warnings)
   scores <- found$scores[[found$score]]

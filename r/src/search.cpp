@@ -13,17 +13,18 @@ SearchSpace space_of(const ModelOptions& options, const Settings& settings) {
   return space;
 }
 
-/// A column for each axis. Values of names are the names themselves.
+/// A column for each axis. Values of names are the names themselves; NA: the point's model does not have the parameter.
 List points_of(const SearchResult& result, std::span<const std::int32_t> places) {
   List columns;
   for (std::size_t a = 0; a < result.axes.size(); ++a) {
     const auto& axis = result.axes[a];
     std::vector<double> numbers;
-    std::vector<std::string> names;
+    Rcpp::CharacterVector names;
     for (const auto place : places) {
       const double value = result.points[static_cast<std::size_t>(place)][a];
-      numbers.push_back(value == SearchAxis::absent ? NA_REAL : value);
-      if (!axis.names.empty()) names.push_back(axis.text(value));
+      const bool absent = value == SearchAxis::absent;
+      numbers.push_back(absent ? NA_REAL : value);
+      if (!axis.names.empty()) names.push_back(absent ? NA_STRING : Rf_mkCharCE(axis.text(value).c_str(), CE_UTF8));
     }
     if (axis.names.empty())
       columns[axis.name] = numbers;
@@ -166,6 +167,7 @@ List result_list(const Rcpp::XPtr<SearchResult>& pointer) {
 using namespace sheaf::r;
 
 // `folds`: the split that tests each row, from 0; empty: as the settings say. `study`: no search over all rows.
+// `refit`: train the chosen model, and warn of what may mislead in the data; else points are scored and no more.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_search(const Rcpp::List& control, SEXP x, const Rcpp::List& about, const std::string& kind,
                        const Rcpp::CharacterMatrix& settings, const Rcpp::CharacterMatrix& space,
@@ -179,7 +181,7 @@ Rcpp::List core_search(const Rcpp::List& control, SEXP x, const Rcpp::List& abou
   set_options(options.pipeline, settings_of(pipeline));
   const bool several = kind == sheaf::automatic_model || kind.find(',') != std::string::npos;
   if (several && (settings.nrow() > 0 || space.nrow() > 0))
-    throw sheaf::UsageError("options and grids are those of one model; name it");
+    throw sheaf::UsageError("argument 'model': options and grids are those of one model; name one");
   const auto tried = several ? sheaf::space_of_models(kind, options.pipeline)
                              : space_of(model_options(kind, settings), settings_of(space));
   if (!folds.empty()) {
@@ -193,7 +195,15 @@ Rcpp::List core_search(const Rcpp::List& control, SEXP x, const Rcpp::List& abou
   sheaf::SearchResult result;
   run(surroundings, [&](const sheaf::Context& context) {
     const auto dataset = make(surroundings, context, rows);
-    std::visit([&](const auto& one) { result = sheaf::search(context, one, tried, options); }, dataset);
+    std::visit(
+        [&](const auto& one) {
+          result = sheaf::search(context, one, tried, options);
+          if (!refit) return;
+          for (const auto& finding : sheaf::data_findings(context, one))
+            (finding.level == sheaf::Finding::Level::warning ? result.warnings : result.notes)
+                .push_back(finding.message);
+        },
+        dataset);
   });
   return result_list(Rcpp::XPtr<sheaf::SearchResult>(new sheaf::SearchResult(std::move(result))));
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The same dataset and settings through the command line, Python and R give the same model file, to the last byte.
+"""The same dataset and settings through the command line, Python and R give the same model file, to the last byte, and a search that
+names no model the same scores of the same models on the same folds.
 
     front_ends.py PROGRAM PYTHON_PACKAGE [R_LIBRARY]
 
@@ -37,6 +38,7 @@ KINDS = {
     "local-svm": ["class"],
     "falk-svm": ["class"],
 }
+SEED = 7
 SETTINGS = {kind: {"alpha": "0.05"} for kind in KINDS if kind.startswith("elastic-net") or kind in ("lasso", "ridge")}
 
 
@@ -54,6 +56,66 @@ def draw(label):
             "count": int(math.exp(0.5 * signal + 1)),
         }[label])
     return rows, labels
+
+
+def draw_ring(label):
+    """Two classes of which one surrounds the other, or the radius: curved, on two scales, with values missing."""
+    generator = random.Random(6)
+    rows, labels = [], []
+    for k in range(90):
+        angle, radius = generator.uniform(0, 2 * math.pi), 1 + k % 2 + generator.gauss(0, 0.2)
+        row = [round(radius * math.cos(angle), 3), round(100 * radius * math.sin(angle), 3)]
+        if k % 30 == 7:
+            row[k % 2] = None
+        rows.append(row)
+        labels.append(("inner", "outer")[k % 2] if label == "two" else round(radius, 4))
+    return rows, labels
+
+
+def search_by_command_line(program, folder, rows, labels):
+    lines = ["a,b,y", *(",".join("" if value is None else str(value) for value in [*row, label]) for row, label in zip(rows, labels))]
+    (folder / "ring.csv").write_text("\n".join(lines) + "\n")
+    command = [program, "search", "ring.csv", "--folds", "4", "--seed", str(SEED), "--output", "found", "--force", "--quiet"]
+    subprocess.run(command, cwd=folder, check=True)
+    found = json.loads((folder / "found/results.json").read_text())
+    return {"models": [row["model"] for row in found["models"]], "means": [row["score"]["mean"] for row in found["models"]]}
+
+
+def search_by_python(rows, labels):
+    import warnings
+
+    import numpy as np
+    from sheaf import AutoClassifier, AutoRegressor
+
+    warnings.simplefilter("ignore")
+    kind = AutoRegressor if isinstance(labels[0], float) else AutoClassifier
+    board = kind(cv=4, random_state=SEED).fit(np.array(rows, dtype=float), np.array(labels)).leaderboard_
+    return {"models": board["model"].tolist(), "means": board["mean_score"].tolist()}
+
+
+R_SEARCH = r"""
+arguments <- commandArgs(TRUE)
+library(sheaf, lib.loc = arguments[1])
+case <- jsonlite::fromJSON(arguments[2])
+y <- if (is.character(case$labels)) factor(case$labels) else case$labels
+models <- suppressWarnings(sheaf_search(case$rows, y, folds = 4, seed = case$seed))$models
+writeLines(jsonlite::toJSON(list(models = models$model, means = models$mean), digits = NA), case$output)
+"""
+
+
+def search_by_r(library, folder, rows, labels):
+    output = folder / "search.json"
+    case = {"rows": rows, "labels": labels, "seed": SEED, "output": str(output)}
+    (folder / "ring.json").write_text(json.dumps(case))
+    (folder / "search.R").write_text(R_SEARCH)
+    subprocess.run(["Rscript", folder / "search.R", library, folder / "ring.json"], check=True, stdout=subprocess.DEVNULL)
+    return json.loads(output.read_text())
+
+
+def same_search(found, wanted):
+    return found["models"] == wanted["models"] and all(
+        math.isclose(a, b, rel_tol=1e-12) for a, b in zip(found["means"], wanted["means"])
+    )
 
 
 def comparable(text):
@@ -128,6 +190,14 @@ def main():
         failures.append(f"{kind}, {label}, {front_end}: {'; '.join(different[:3]) or 'another number of lines'}")
         print(failures[-1])
 
+    def compare_search(front_end, label, found, wanted):
+        nonlocal passed
+        if same_search(found, wanted):
+            passed += 1
+            return
+        failures.append(f"search, {label}, {front_end}: {found} for {wanted}")
+        print(failures[-1])
+
     with tempfile.TemporaryDirectory(prefix="sheaf-parity-") as scratch:
         folder = Path(scratch)
         for kind, targets in KINDS.items():
@@ -138,7 +208,14 @@ def main():
                 compare("Python", kind, label, from_python(kind, rows, labels, classes), wanted)
                 cases.append({"kind": kind, "label": label, "rows": rows, "labels": labels, "classes": classes, "settings": SETTINGS.get(kind, {})})
                 expected.append(wanted)
-        if library and os.path.isdir(library):
+        has_r = bool(library) and os.path.isdir(library)
+        for label in ("two", "number"):
+            rows, labels = draw_ring(label)
+            wanted = search_by_command_line(program, folder, rows, labels)
+            compare_search("Python", label, search_by_python(rows, labels), wanted)
+            if has_r:
+                compare_search("R", label, search_by_r(library, folder, rows, labels), wanted)
+        if has_r:
             for case, text, wanted in zip(cases, from_r(library, folder, cases), expected):
                 compare("R", case["kind"], case["label"], text, wanted)
         else:

@@ -13,9 +13,10 @@ test_that("features that are none are refused by name", {
   expect_names_argument(sheaf_neighbors(mtcars, queries = 1), "queries")
   missing <- x
   missing[3, 2] <- NA
-  for (train in list(sheaf_glm, sheaf_net, sheaf_svm, sheaf_knn, sheaf_search)) {
+  for (train in list(sheaf_glm, sheaf_net, sheaf_svm, sheaf_knn)) {
     expect_names_argument(train(missing, y), "x")
   }
+  expect_names_argument(sheaf_search(missing, y, prepare = list(impute = "none")), "x")
   expect_error(sheaf_glm(missing, y), "row 3 of column 2", class = "sheaf_error")
   infinite <- as(x, "CsparseMatrix")
   infinite@x[1] <- Inf

@@ -22,7 +22,7 @@ test_that("base plots look as before", {
 test_that("plots by ggplot2 look as before", {
   skip_if_not_installed("ggplot2")
   found <- sheaf_search(iris[51:150, 1:4], droplevels(iris$Species[51:150]), model = "knn", predictions = TRUE,
-                        foldid = rep(1:5, 20), grid = list(k = c(1, 5, 9)))
+                        foldid = rep(1:5, 20), grid = list(k = c(1, 5, 9)), prepare = list(scale = "none"))
   found$results <- rounded(found$results)
   vdiffr::expect_doppelganger("scores", function() plot(found))
   vdiffr::expect_doppelganger("scores by ggplot2", ggplot2::autoplot(found))

@@ -2,7 +2,8 @@ x <- as.matrix(iris[, 1:4])
 
 test_that("scores of a search are those of its models on its folds", {
   foldid <- rep(1:5, 30)
-  found <- sheaf_search(x, iris$Species, model = "knn", grid = list(k = c(1, 9)), foldid = foldid, seed = 1)
+  found <- sheaf_search(x, iris$Species, model = "knn", grid = list(k = c(1, 9)), foldid = foldid, seed = 1,
+                        prepare = list(scale = "none"))
   for (place in 1:2) {
     expected <- vapply(1:5, function(fold) {
       fit <- sheaf_knn(x[foldid != fold, ], iris$Species[foldid != fold], k = found$results$k[place])
@@ -37,7 +38,7 @@ test_that("the seed comes from R's generator", {
   }
   expect_identical(one(1), one(2))
   set.seed(6)
-  expect_false(identical(one(1), sheaf_search(x, iris$Species, seed = 77)$scores))
+  expect_false(identical(one(1), sheaf_search(x, iris$Species, model = "linear", seed = 77)$scores))
 })
 
 test_that("every family is searched", {
@@ -62,7 +63,88 @@ test_that("data frames with levels and missing values go through the pipeline", 
   expect_true(all(is.finite(predict(found, air))))
   expect_true(any(grepl("Month", rownames(coef(found)))))
   expect_names_argument(predict(found, air[, 1:2]), "newdata")
-  expect_error(sheaf_search(air[, -1], rep(1:3, 51), model = "knn"), class = "sheaf_error")
+  expect_error(sheaf_search(air[, -1], rep(1:3, 51), model = "knn", prepare = list(impute = "none")),
+               class = "sheaf_error")
+})
+
+test_that("missing values are filled with medians unless that is turned off", {
+  air <- airquality[!is.na(airquality$Ozone), ]
+  found <- function(prepare) {
+    sheaf_search(air[-1], air$Ozone, model = "ridge", grid = list(alpha = c(1, 10)), prepare = prepare, seed = 1)$scores
+  }
+  expect_identical(found(list()), found(list(impute = "median", scale = "standard")))
+  by_formula <- function(...) {
+    sheaf_search(Ozone ~ ., data = air, model = "ridge", grid = list(alpha = 1), predictions = TRUE, seed = 1, ...)
+  }
+  expect_identical(nrow(by_formula()$predictions), nrow(air))
+  expect_identical(nrow(by_formula(prepare = list(impute = "none"))$predictions), nrow(stats::na.omit(air)))
+})
+
+# A ring of one class around the other, in noise: no plane divides them.
+ring <- function(rows, seed) {
+  set.seed(seed)
+  angle <- stats::runif(rows, 0, 2 * pi)
+  inner <- rep(c(TRUE, FALSE), length.out = rows)
+  radius <- ifelse(inner, 1, 2) + stats::rnorm(rows, sd = 0.2)
+  list(x = round(cbind(a = radius * cos(angle), b = 100 * radius * sin(angle)), 3),
+       y = factor(ifelse(inner, "inner", "outer")))
+}
+
+test_that("without a model those that suit the data are compared", {
+  data <- ring(160, 1)
+  found <- sheaf_search(data$x, data$y, seed = 1)
+  models <- found$models
+  expect_gt(nrow(models), 2)
+  expect_true(all(c("linear", "svm") %in% models$model))
+  expect_identical(found$best$model, models$model[1])
+  expect_false(found$best$model == "linear")
+  expect_equal(found$best_score, models$mean[1])
+  expect_false(is.unsorted(-models$mean[!models$dropped]))
+  expect_equal(models$difference, models$mean - models$mean[1])
+  expect_true(is.na(models$low[1]))
+  others <- models[!models$dropped & !is.na(models$low), ]
+  expect_true(all(others$low <= others$difference & others$difference <= others$high))
+  expect_false(anyNA(found$best))
+  new <- ring(200, 2)
+  expect_gt(mean(predict(found, new$x) == new$y), 0.9)
+  shown <- utils::capture.output(print(found))
+  for (model in models$model) expect_true(any(grepl(model, shown, fixed = TRUE)))
+  grDevices::pdf(NULL)
+  expect_silent(plot(found))
+  grDevices::dev.off()
+  expect_identical(nrow(tidy(found)), nrow(found$results))
+  expect_identical(glance(found)$model, found$best$model)
+})
+
+test_that("models by their names are compared on the folds of a search of each", {
+  foldid <- rep(1:5, 30)
+  found <- sheaf_search(x, iris$Species, model = c("linear", "svm"), foldid = foldid, seed = 1)
+  expect_setequal(found$models$model, c("linear", "svm"))
+  for (row in which(!found$models$dropped)) {
+    alone <- sheaf_search(x, iris$Species, model = found$models$model[row], foldid = foldid, seed = 1)
+    expect_equal(found$models$mean[row], max(alone$results$mean))
+    expect_null(alone$models)
+  }
+  expect_identical(levels(predict(found, x)), levels(iris$Species))
+  expect_names_argument(sheaf_search(x, iris$Species, model = c("linear", "svm"), cost = 1), "model")
+  expect_error(sheaf_search(x, iris$Species, model = c("linear", "tree")), "tree", class = "sheaf_error")
+})
+
+test_that("numbers are searched without a model, and doubts about the data are warnings", {
+  found <- sheaf_search(as.matrix(mtcars[, -1]), mtcars$mpg, outer = 3, seed = 1)
+  expect_gt(nrow(found$models), 1)
+  expect_identical(nrow(found$outer), 3L)
+  expect_true(all(found$outer$model %in% found$models$model))
+  expect_output(print(found), "Nested validation")
+  expect_gt(cor(predict(found, as.matrix(mtcars[, -1])), mtcars$mpg), 0.8)
+  leak <- cbind(x, copy = as.integer(iris$Species))
+  expect_warning(sheaf_search(leak, iris$Species, model = "linear", seed = 1), "copy")
+})
+
+test_that("options without a model are those of the first kind that has them", {
+  found <- sheaf_search(x, iris$Species, grid = list(gamma = c(0.01, 0.1), cost = 1), seed = 1)
+  expect_null(found$models)
+  expect_true("gamma" %in% names(found$best))
 })
 
 test_that("nested validation, predictions and calibration are there", {

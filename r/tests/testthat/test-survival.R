@@ -265,7 +265,8 @@ test_that("a fold without events does not count", {
 
 test_that("searches and studies take survival", {
   found <- sheaf_search(Surv(time, status) ~ age + sex + ph.ecog, data = survival::lung, model = "glm",
-                        grid = list(alpha = c(0.01, 0.1, 1)), predictions = TRUE, folds = 5, seed = 1)
+                        grid = list(alpha = c(0.01, 0.1, 1)), predictions = TRUE, folds = 5, seed = 1,
+                        prepare = list(impute = "none"))
   expect_identical(found$score, "partial_likelihood_deviance")
   expect_named(found$predictions, c("split", "row", "time", "status", "predicted"))
   expect_identical(rownames(coef(found)), c("age", "sex", "ph.ecog"))
