@@ -438,8 +438,11 @@ class NetSearch : public FamilySearch {
     constexpr double much = 100;
     if (options_.standardise) return;
     std::vector<double> varying;
-    for (const auto& feature : summarize(Context(), dataset_).per_feature)
-      if (feature.standard_deviation > 0) varying.push_back(feature.standard_deviation);
+    const auto features = summarize(Context(), dataset_).per_feature;
+    for (std::size_t j = 0; j < features.size(); ++j) {
+      const double factor = j < seen_.factors.size() ? std::abs(static_cast<double>(seen_.factors[j])) : 1;
+      if (factor * features[j].standard_deviation > 0) varying.push_back(factor * features[j].standard_deviation);
+    }
     if (varying.size() < 2) return;
     std::sort(varying.begin(), varying.end());
     const double low = varying[varying.size() / 20];
