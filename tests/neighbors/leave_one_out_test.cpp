@@ -105,6 +105,7 @@ SearchOptions decided(
     const Dataset<double>& dataset, const SearchSpace& family,
     const std::function<void(SearchOptions&)>& change = [](SearchOptions&) {}) {
   SearchOptions options;
+  options.equal_rows = EqualRows::apart;  // the dataset has two, which folds would keep together
   change(options);
   auto complete = family;
   decide(dataset, complete, options);
