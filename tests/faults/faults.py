@@ -41,7 +41,7 @@ SCENARIOS = [
     Scenario("predict", "predict d.csv --model-file ready.txt --output p.csv", ["p.csv"]),
     Scenario("convert", "convert d.csv c.arff.gz", ["c.arff.gz"]),
     Scenario("scale", "scale n.csv s.csv --save s.txt", ["s.csv", "s.txt"]),
-    Scenario("select", "select d.csv --count 3 --csv list.csv --apply s.csv", ["list.csv", "s.csv"]),
+    Scenario("select", "select d.csv --count 3 --csv list.csv --apply s.csv", ["list.csv", "s.csv", "s.csv.made.json"]),
     Scenario("info", "info d.csv --memory 1G --report r.html", ["r.html"], describes=True),
     Scenario("distances", "distances n.csv d.npy", ["d.npy"], ["d.npy.partial", "d.npy.settings"]),
     Scenario("search", "search d.csv --model linear --cost 0.1,1 --folds 3 --output found --predictions", ["found"],
