@@ -9,7 +9,8 @@
 namespace sheaf::engine {
 namespace {
 
-constexpr std::uint64_t shuffle_stream = 1U << 22U;  // of random numbers; those before are of splits, curves and shuffles
+constexpr std::uint64_t shuffle_stream = 1U
+                                         << 22U;  // of random numbers; those before are of splits, curves and shuffles
 
 template <class Value>
 void reorder(const std::vector<std::int32_t>& from, std::vector<Value>& values) {
