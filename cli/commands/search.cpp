@@ -1,5 +1,6 @@
 #include <sheaf/report.hpp>
 
+#include <algorithm>
 #include <memory>
 
 #include "command.hpp"
@@ -19,6 +20,10 @@ struct Search {
   ReadOptions reading;
   Common common;
   std::string input;
+
+  static bool said(const std::vector<std::string>& notes, const std::string& note) {
+    return std::find(notes.begin(), notes.end(), note) != notes.end();
+  }
 
   /// Of several models: the command that trains the chosen one alone.
   std::string repeat_text(const SearchResult& result) const {
@@ -44,11 +49,11 @@ struct Search {
       const auto dataset = run.read<T>(common, context, input, reading);
       model.read_files(dataset);
       options.row_weights = model.row_weights();
-      const auto result = run.search(context, common, dataset, model.space(), options, input, reading);
+      auto result = run.search(context, common, dataset, model.space(), options, input, reading);
       if (!common.quiet()) warn(result.warnings, "results.json");
-      if (common.json())
-        print_data(search_json(result));
-      else if (!common.quiet())
+      if (common.json()) print_data(search_json(result));
+      std::erase_if(result.notes, [&](const std::string& note) { return said(dataset.notes, note); });
+      if (!common.json() && !common.quiet())
         print(with_label(search_text(result), dataset.target, result.class_names.empty()) + repeat_text(result) +
               fmt::format("\nEverything is in {0}: {0}/report.html, {0}/model.txt\n", run.folder()));
     });

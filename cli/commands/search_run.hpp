@@ -64,6 +64,7 @@ class SearchRun {
     return read_table<T>(common, context, input, reading);
   }
 
+  /// With a folder, the result's notes begin with those of the dataset, which were said when it was read.
   template <class T>
   SearchResult search(const Context& reader, const Common& common, const Dataset<T>& dataset, SearchSpace space,
                       SearchOptions options, const std::string& input, const ReadOptions& reading) {
@@ -77,6 +78,7 @@ class SearchRun {
         then ? common.on_device(reader, *then) : common.on_device(reader, search_work(dataset, space, options));
     if (!common.quiet()) warn(space.options.family().warnings_before(dataset, space.options));
     const auto with_warning = [&](SearchResult result) {
+      if (directory_) result.notes.insert(result.notes.begin(), dataset.notes.begin(), dataset.notes.end());
       if (made) result.notes.insert(result.notes.begin(), warning_of(*made, input));
       for (const auto& finding : findings)
         (finding.level == Finding::Level::warning ? result.warnings : result.notes).push_back(finding.message);

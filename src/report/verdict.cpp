@@ -81,9 +81,11 @@ std::string estimate_text(const SearchResult& r, const ScoreSummary& inner) {
 std::string chance_text(const SearchResult& r) {
   const auto& test = *r.permutation_test;
   const auto shuffled = summarise(test.scores);
+  const auto count = static_cast<double>(test.scores.size());
+  const bool by_chance = test.p_value > 0.05 && test.p_value > 1.5 / (1 + count);  // some did as well
   return fmt::format(
       " With labels in random order the same search reaches {:.3f} on average of {} times (p = {:.3g}{}).",
-      shuffled.mean, test.scores.size(), test.p_value, test.p_value > 0.05 ? ": no more than chance" : "");
+      shuffled.mean, test.scores.size(), test.p_value, by_chance ? ": no more than chance" : "");
 }
 
 }  // namespace
