@@ -25,7 +25,7 @@ struct Search {
     return std::find(notes.begin(), notes.end(), note) != notes.end();
   }
 
-  /// Of several models: the command that trains the chosen one alone.
+  /// The command that trains the chosen one of several models alone.
   std::string repeat_text(const SearchResult& result) const {
     if (result.models.empty()) return {};
     const auto& chosen = *result.model_of(result.chosen());

@@ -96,7 +96,7 @@ std::string leaderboard_text(const SearchResult& r) {
          table(rows, "llrrrlrl", 2);
 }
 
-/// Of several models the points of the chosen one.
+/// The points of the chosen model, behind a table of the models if several were compared.
 std::string points_text(const SearchResult& r) {
   if (r.models.empty()) return table_text(r);
   const auto chosen = static_cast<std::int32_t>(r.chosen().front()) - 1;

@@ -95,6 +95,31 @@ class _Automatic(SheafEstimator):
         What the search found worth saying. Warnings are given as such.
     """
 
+    def __init__(
+        self,
+        model: Any = "auto",
+        *,
+        cv: Any = 5,
+        scoring: str | None = None,
+        outer: int = 0,
+        time_budget: float | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        device: str = "auto",
+        precision: str = "auto",
+        n_threads: int | None = None,
+    ) -> None:
+        self.model = model
+        self.cv = cv
+        self.scoring = scoring
+        self.outer = outer
+        self.time_budget = time_budget
+        self.random_state = random_state
+        self.verbose = verbose
+        self.device = device
+        self.precision = precision
+        self.n_threads = n_threads
+
     model: Any
     cv: Any
     scoring: str | None
@@ -264,31 +289,6 @@ class AutoClassifier(DecisionMixin, _Automatic, SheafClassifier):
     True
     """
 
-    def __init__(
-        self,
-        model: Any = "auto",
-        *,
-        cv: Any = 5,
-        scoring: str | None = None,
-        outer: int = 0,
-        time_budget: float | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        device: str = "auto",
-        precision: str = "auto",
-        n_threads: int | None = None,
-    ) -> None:
-        self.model = model
-        self.cv = cv
-        self.scoring = scoring
-        self.outer = outer
-        self.time_budget = time_budget
-        self.random_state = random_state
-        self.verbose = verbose
-        self.device = device
-        self.precision = precision
-        self.n_threads = n_threads
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Compare models, and train the best on all rows.
 
@@ -346,31 +346,6 @@ class AutoRegressor(_Automatic, SheafRegressor):
     >>> model.leaderboard_['model'].tolist()
     ['elastic-net', 'knn']
     """
-
-    def __init__(
-        self,
-        model: Any = "auto",
-        *,
-        cv: Any = 5,
-        scoring: str | None = None,
-        outer: int = 0,
-        time_budget: float | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        device: str = "auto",
-        precision: str = "auto",
-        n_threads: int | None = None,
-    ) -> None:
-        self.model = model
-        self.cv = cv
-        self.scoring = scoring
-        self.outer = outer
-        self.time_budget = time_budget
-        self.random_state = random_state
-        self.verbose = verbose
-        self.device = device
-        self.precision = precision
-        self.n_threads = n_threads
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Compare models, and train the best on all rows.

@@ -1,4 +1,4 @@
-// What a search found, in sentences for a reader who is not a statistician.
+// The result of a search in sentences for a reader who is not a statistician.
 #include <algorithm>
 #include <cmath>
 
@@ -58,7 +58,7 @@ std::string what_text(const SearchResult& r) {
                      r.class_names[1 - positive], grouped(r.features), grouped(r.rows));
 }
 
-/// What to expect on new rows, and what the chosen point promises.
+/// The score to expect on new rows, beside that of the chosen point.
 std::string estimate_text(const SearchResult& r, const ScoreSummary& inner) {
   const auto title = info(*r.options.score).title;
   if (r.outer.empty())

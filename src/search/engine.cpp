@@ -155,7 +155,7 @@ bool Engine::out_of_time() const {
   return options_.time > 0 && std::chrono::duration<double>(Clock::now() - begin_).count() > options_.time;
 }
 
-/// Of each split, larger being better.
+/// The score on each split, larger being better.
 std::vector<double> Engine::scores_of(const Tried& tried) const {
   const double sign = info(*options_.score).larger_is_better ? 1 : -1;
   std::vector<double> scores;
@@ -426,7 +426,7 @@ void Engine::run(SearchResult& result) {
                                        options_.time, result.points.size()));
 }
 
-/// What became of each model over all rows; the chosen one is what the result is of.
+/// Records how far each model came in the search over all rows.
 void Engine::take_race(SearchResult& result) const {
   const auto* race = dynamic_cast<const Race*>(levels_.front().strategy.get());
   if (race == nullptr || !options_.full) return;

@@ -57,7 +57,8 @@ void missing_values(const Dataset<T>& dataset, std::vector<Finding>& found) {
     names.push_back(fmt::format("{} ({})", dataset.feature_name(static_cast<std::int64_t>(j)),
                                 percent(static_cast<double>(missing[j]) / static_cast<double>(dataset.rows()))));
   found.push_back({Level::warning, "missing-values",
-                   fmt::format("{} feature{} missing values: {}; fill them in inside the folds: --impute median",
+                   fmt::format("{} feature{} missing values: {}; fit and search fill them in with the median of the "
+                               "training rows (--impute)",
                                order.size(), order.size() == 1 ? " has" : "s have", some_names(names))});
 }
 

@@ -175,7 +175,7 @@ class SvmSearch : public FamilySearch {
 };
 
 constexpr double smo_visits = 4;  // of each kernel value
-// Of a search that is refined around its best: gammas, and costs of each, on average.
+// A search that is refined around its best tries so many gammas, and costs of each, on average.
 constexpr double open_kernels = 12;
 constexpr double open_costs = 4;
 

@@ -132,7 +132,7 @@ class ModelsSearch : public FamilySearch {
     for (const auto& model : models_) most = std::max(most, model->least_rows());
     return most;
   }
-  /// Of the first; the engine asks each model for its own.
+  /// Limits of the first model; the engine asks each model for its own.
   BatchLimits limits(const Context& context, const SplitCounts& splits) const override {
     return models_.front()->limits(context, splits);
   }
@@ -169,7 +169,7 @@ class ModelsSearch : public FamilySearch {
     }
     return sum;
   }
-  /// Those of the chosen model, on the levels that chose it.
+  /// Notes of the chosen model, on the levels that chose it.
   std::vector<std::string> notes(const SearchOutcome& outcome) const override {
     if (outcome.chosen.empty()) return {};
     const auto chosen = own_point(outcome.chosen.front()).model;

@@ -17,7 +17,7 @@ namespace sheaf::engine {
 /// likewise.
 class Race : public PointStrategy {
  public:
-  /// What became of a model.
+  /// How far a model came.
   struct Outcome {
     std::int32_t points = 0;         // that were tried
     std::int32_t dropped_after = 0;  // splits; 0: it was not dropped
