@@ -12,6 +12,7 @@
 
 #include "core/random.hpp"
 #include "devices.hpp"
+#include "linear/newton/row_space.hpp"
 
 namespace sheaf {
 namespace newton_test {
@@ -364,6 +365,99 @@ TEST(Newton, TooLittleMemoryForOneTaskIsAnError) {
   const Sheaf sheaf = make_sheaf(table, false, {1});
   EXPECT_THROW(newton(context_on(Device::cpu(), 1000), make_dataset<double>(table, true), sheaf, NewtonParams{}),
                Error);
+}
+
+/// Rows of which some are equal, so that they do not span as many coordinates; a feature that no row has.
+Table make_wide_table() {
+  Table table = make_table(30, 800, 0.5);
+  for (std::int64_t j = 0; j < table.columns; ++j) {
+    for (const std::int64_t copy : {7, 19})
+      table.x[static_cast<std::size_t>(copy * table.columns + j)] = table.at(copy - 1, j);
+    if (j == 5)
+      for (std::int64_t i = 0; i < table.rows; ++i) table.x[static_cast<std::size_t>(i * table.columns + j)] = 0;
+  }
+  return table;
+}
+
+TEST(RowSpace, ReachesTheOptimumOfTheFeatures) {
+  const Table table = make_wide_table();
+  for_settings([&](Device device, const Setting& setting) {
+    const auto dataset = make_dataset<double>(table, setting.sparse);
+    const Sheaf sheaf = make_sheaf(table, is_regression(setting.loss), {0.001, 0.01, 0.1});
+    ASSERT_TRUE(linear::row_space_pays(dataset, static_cast<double>(sheaf.tasks.size())));
+    const auto params = params_of(setting, 1e-7);
+    const auto fits = linear::newton_by_row_space(context_on(device), dataset, sheaf, params);
+    for (std::size_t t = 0; t < sheaf.tasks.size(); ++t) {
+      SCOPED_TRACE(t);
+      const Block<double> zero(fits.weights.rows(), 1);
+      const auto start = measure(table, sheaf, sheaf.tasks[t], params, zero, 0);
+      const auto end = measure(table, sheaf, sheaf.tasks[t], params, fits.weights, static_cast<std::int32_t>(t));
+      EXPECT_TRUE(fits.tasks[t].converged);
+      EXPECT_LT(end.gradient, 2e-7 * start.gradient);
+      EXPECT_NEAR(fits.tasks[t].objective, end.objective, 1e-9 * start.objective);
+    }
+  });
+}
+
+/// Weights and decision values of transformed features are those of the features after the transform.
+TEST(RowSpace, SeesFeaturesThroughTheirTransform) {
+  const Table table = make_wide_table();
+  Table seen = table;
+  Sheaf sheaf = make_sheaf(table, false, {0.01, 1});
+  sheaf.column_transforms = 1;
+  Random random(3);
+  for (std::int64_t j = 0; j < table.columns; ++j) {
+    sheaf.shifts.push_back(random.normal());
+    sheaf.factors.push_back(j % 7 == 3 ? 0.0 : 0.5 + random.uniform());
+    for (std::int64_t i = 0; i < table.rows; ++i)
+      seen.x[static_cast<std::size_t>(i * table.columns + j)] =
+          (table.at(i, j) - sheaf.shifts.back()) * sheaf.factors.back();
+  }
+  for (const Device device : test::devices())
+    for (const bool sparse : {false, true}) {
+      SCOPED_TRACE(fmt::format("{} sparse {}", to_string(device), sparse));
+      auto own = sheaf;
+      Table own_seen = seen;
+      if (sparse) {  // which is only scaled
+        own.shifts.assign(own.shifts.size(), 0.0);
+        for (std::int64_t e = 0; e < table.rows * table.columns; ++e)
+          own_seen.x[static_cast<std::size_t>(e)] =
+              table.x[static_cast<std::size_t>(e)] * own.factors[static_cast<std::size_t>(e % table.columns)];
+      }
+      const auto dataset = make_dataset<double>(table, sparse);
+      linear::RowSpaces<double> spaces(dataset);
+      ASSERT_TRUE(spaces.take(own));
+      const auto& space = spaces.of(context_on(device), own, 0);
+      const auto& rows = std::get<DenseMatrix<double>>(space.rows.x);
+      EXPECT_EQ(rows.columns, table.rows - 2);
+      for (std::int64_t a = 0; a < table.rows; ++a)
+        for (std::int64_t b = 0; b < table.rows; ++b) {
+          double wanted = 0;
+          double product = 0;
+          for (std::int64_t j = 0; j < table.columns; ++j) wanted += own_seen.at(a, j) * own_seen.at(b, j);
+          for (std::int64_t k = 0; k < rows.columns; ++k)
+            product += rows.values[a * rows.columns + k] * rows.values[b * rows.columns + k];
+          ASSERT_NEAR(product, wanted, 1e-9);
+        }
+      const auto params = params_of({Loss::logistic, StepRule::trust_region, sparse, 1.0, false}, 1e-8);
+      const auto fits = linear::newton_by_row_space(context_on(device), dataset, own, params);
+      for (std::size_t t = 0; t < own.tasks.size(); ++t) {
+        const auto end = measure(own_seen, own, own.tasks[t], params, fits.weights, static_cast<std::int32_t>(t));
+        const Block<double> zero(fits.weights.rows(), 1);
+        EXPECT_LT(end.gradient, 1e-7 * measure(own_seen, own, own.tasks[t], params, zero, 0).gradient);
+      }
+    }
+}
+
+TEST(RowSpace, IsNotForTallOrShiftedSparseData) {
+  EXPECT_FALSE(linear::row_space_pays(make_dataset<double>(make_table(200, 300, 1), false), 100));
+  const Table table = make_wide_table();
+  Sheaf sheaf = make_sheaf(table, false, {1});
+  sheaf.column_transforms = 1;
+  sheaf.shifts.assign(static_cast<std::size_t>(table.columns), 1.0);
+  sheaf.factors = sheaf.shifts;
+  const auto sparse = make_dataset<double>(table, true);
+  EXPECT_FALSE(linear::RowSpaces<double>(sparse).take(sheaf));
 }
 
 }  // namespace newton_test

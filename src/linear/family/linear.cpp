@@ -1,5 +1,6 @@
 // Linear models with an L2 penalty in the search: a point is a cost, a model one task for each decision value.
 #include <algorithm>
+#include <map>
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
@@ -11,6 +12,7 @@
 #include "linear/model/formats.hpp"
 #include "linear/model/problem.hpp"
 #include "linear/newton/newton.hpp"
+#include "linear/newton/row_space.hpp"
 
 namespace sheaf::engine {
 namespace {
@@ -25,6 +27,8 @@ constexpr std::int32_t worthwhile_columns = 16;
 constexpr std::int32_t worthwhile_along_costs = 512;
 // The dual keeps decision values of a batch and no weights; more models are more blocks for the threads to share.
 constexpr std::int32_t worthwhile_for_dual = 512;
+// In a row space, blocks have few rows of weights.
+constexpr std::int32_t worthwhile_in_row_space = 256;
 constexpr std::int64_t weights_share = 16;  // row weights may take this part of the memory
 
 /// The tasks of a model at C = 1, class weights aside: those depend on the rows that a split trains on.
@@ -40,9 +44,9 @@ LinearOptions unit_options(LinearOptions options) {
 template <class T>
 class LinearTrainer : public Trainer {
  public:
-  /// The cost of a task is that of the point times `cost_factor`.
+  /// The cost of a task is that of the point times `cost_factor`. `row_space`: models are trained in row spaces.
   LinearTrainer(const Context& context, const Dataset<T>& dataset, const linear::Problem& problem,
-                const LinearOptions& options, double cost_factor, bool keep_decisions)
+                const LinearOptions& options, double cost_factor, bool keep_decisions, bool row_space)
       : context_(context),
         dataset_(dataset),
         options_(options),
@@ -51,6 +55,8 @@ class LinearTrainer : public Trainer {
         labels_(problem.labels),
         sheaf_(problem.sheaf),
         unit_(problem.sheaf.tasks),
+        row_space_(row_space),
+        spaces_(dataset),
         scorer_(context, truth_of(labels_), linear_solver(*options_.loss).probabilities) {
     if (keep_decisions) scorer_.keep_decisions();
   }
@@ -76,8 +82,9 @@ class LinearTrainer : public Trainer {
     if (options_.method == LinearMethod::dual) return train_dual(jobs);
     auto params = linear::newton_params(options_);
     params.along_costs = along_costs_;
+    if (trains_in_row_space()) return train_in_row_space(jobs, linear::in_row_space<T>(params));
     const auto fits = newton(context_, dataset_, sheaf_, params);
-    auto scores = score(jobs, fits);
+    auto scores = score(jobs, dataset_, sheaf_, fits);
     add_fits(fits.tasks, scores);
     return scores;
   }
@@ -91,6 +98,34 @@ class LinearTrainer : public Trainer {
     std::vector<ModelScores> result;
     for (auto& scores : scorer_.score(z.view(), tests)) result.push_back({std::move(scores), {}, -1, {}});
     add_fits(fits, result);
+    return result;
+  }
+
+  /// Every column transform has a row space of its own. A GPU is faster with all splits in one block.
+  bool trains_in_row_space() const {
+    return row_space_ && spaces_.take(sheaf_) && (context_.device().is_cpu() || sheaf_.column_transforms == 0);
+  }
+
+  std::vector<ModelScores> train_in_row_space(std::span<const Job> jobs, const NewtonParams& params) {
+    std::map<std::int32_t, std::vector<std::size_t>> together;  // jobs by column transform
+    for (std::size_t k = 0; k < jobs.size(); ++k)
+      together[sheaf_.column_transforms > 0 ? jobs[k].split : 0].push_back(k);
+    std::vector<ModelScores> result(jobs.size());
+    for (const auto& [column, members] : together) {
+      std::vector<Job> some;
+      std::vector<Task> tasks;
+      for (const auto k : members) {
+        some.push_back(jobs[k]);
+        const auto first = sheaf_.tasks.begin() + static_cast<std::ptrdiff_t>(k * unit_.size());
+        tasks.insert(tasks.end(), first, first + std::ssize(unit_));
+      }
+      const auto& space = spaces_.of(context_, sheaf_, column);
+      const auto sheaf = linear::without_transforms(sheaf_, std::move(tasks));
+      const auto fits = newton(context_, space.rows, sheaf, params);
+      auto scores = score(some, space.rows, sheaf, fits);
+      add_fits(fits.tasks, scores);
+      for (std::size_t k = 0; k < members.size(); ++k) result[members[k]] = std::move(scores[k]);
+    }
     return result;
   }
 
@@ -113,7 +148,9 @@ class LinearTrainer : public Trainer {
     }
   }
 
-  std::vector<ModelScores> score(std::span<const Job> jobs, const Fits<T>& fits) {
+  /// `seen`: the rows that the models were trained on.
+  std::vector<ModelScores> score(std::span<const Job> jobs, const Dataset<T>& seen, const Sheaf& sheaf,
+                                 const Fits<T>& fits) {
     const auto columns = static_cast<std::int32_t>(unit_.size());
     std::vector<std::int32_t> tests;
     for (const auto& job : jobs) tests.push_back(job.split);
@@ -124,8 +161,8 @@ class LinearTrainer : public Trainer {
       for (auto& scores : scorer_.score(z.view(), std::span(tests).subspan(first, count)))
         result.push_back({std::move(scores), {}, -1, {}});
     };
-    linear::for_device_decisions<T>(context_, dataset_, fits.weights, static_cast<T>(options_.bias), columns,
-                                    scorer_.workspace(), use, {}, &sheaf_);
+    linear::for_device_decisions<T>(context_, seen, fits.weights, static_cast<T>(options_.bias), columns,
+                                    scorer_.workspace(), use, {}, &sheaf);
     return result;
   }
 
@@ -137,6 +174,8 @@ class LinearTrainer : public Trainer {
   const Labels& labels_;
   Sheaf sheaf_;
   std::vector<Task> unit_;  // of each decision value
+  bool row_space_;
+  linear::RowSpaces<T> spaces_;
   std::vector<double> class_counts_;
   score::Scorer<T> scorer_;
 };
@@ -159,6 +198,8 @@ class LinearSearch : public FamilySearch {
     }
     if (options_.warm_starts) require_newton();
     options_ = linear::with_method(context, dataset, options_, models * problem_.sheaf.target_columns);
+    row_space_ = options_.method == LinearMethod::newton &&
+                 linear::row_space_pays(dataset, static_cast<double>(space_.size() * problem_.sheaf.target_columns));
     if (problem_.labels.class_names.size() == 2 && options_.loss == Loss::crammer_singer) halve_problem(context);
     for (const auto& [name, weight] : options_.class_weights) find_class(problem_.labels.class_names, name);
     space_.finer = {refinement_of(space.numbers("cost"))};
@@ -187,7 +228,8 @@ class LinearSearch : public FamilySearch {
   }
 
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
-    return std::make_unique<LinearTrainer<T>>(context, dataset_, problem_, options_, cost_factor_, keep_decisions_);
+    return std::make_unique<LinearTrainer<T>>(context, dataset_, problem_, options_, cost_factor_, keep_decisions_,
+                                              row_space_);
   }
   std::unique_ptr<TrainedModel> refit(const Context& context, const Point& point) const override {
     auto options = options_;
@@ -219,6 +261,7 @@ class LinearSearch : public FamilySearch {
   std::int64_t most_together(const Context& context) const {
     if (dual()) return worthwhile_for_dual;
     if (options_.warm_starts) return std::max(worthwhile_along_costs, tasks());
+    if (row_space_) return worthwhile_in_row_space;
     return context.device().is_cpu() ? worthwhile_on_cpu : worthwhile_on_gpu;
   }
 
@@ -248,6 +291,7 @@ class LinearSearch : public FamilySearch {
   std::span<const float> row_weights_;
   bool keep_decisions_;
   double cost_factor_ = 1;
+  bool row_space_ = false;
   linear::Problem problem_;
   ColumnTransforms seen_;
   Space space_;

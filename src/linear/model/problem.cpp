@@ -8,6 +8,7 @@
 #include "core/names.hpp"
 #include "data/labels.hpp"
 #include "linear/dual/dual.hpp"
+#include "linear/newton/row_space.hpp"
 #include "linear/products/ops.hpp"
 
 namespace sheaf::linear {
@@ -147,7 +148,7 @@ Fits<T> train_tasks(const Context& context, const Dataset<T>& dataset, const She
                     const LinearOptions& options) {
   if (options.penalty == LinearPenalty::l1) return train_l1(context, dataset, sheaf, options);
   if (options.method == LinearMethod::dual) return dual_descent(context, dataset, sheaf, dual_params(options));
-  return newton(context, dataset, sheaf, newton_params(options));
+  return newton_by_row_space(context, dataset, sheaf, newton_params(options));
 }
 
 NewtonParams newton_params(const LinearOptions& options) {

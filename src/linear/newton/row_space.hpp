@@ -1,0 +1,58 @@
+// Wide data in fewer coordinates. A linear model whose penalty is w'w / 2 depends on the rows through their inner
+// products alone: its weights are a sum of rows. So features may be replaced by any coordinates in which the rows have
+// the same inner products, and the coordinates along the eigenvectors of X X' are at most as many as the rows (Hastie,
+// Tibshirani 2004). Objectives, gradients and decision values stay what they are.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include <sheaf/linear.hpp>
+
+namespace sheaf::linear {
+
+template <class T>
+struct RowSpace {
+  Dataset<T> rows;              ///< as many as before, in new coordinates; only x is set
+  DenseMatrix<T> coefficients;  ///< rows x coordinates: a unit step along a coordinate is this sum of the old rows
+};
+
+/// In a row space steps cost so little that models are trained further, to have scores that do not depend on where
+/// training stopped.
+template <class T>
+NewtonParams in_row_space(NewtonParams params);
+
+/// Whether training `tasks` models in a row space that is made for them takes clearly less time than on the features.
+template <class T>
+bool row_space_pays(const Dataset<T>& dataset, double tasks);
+
+/// Row spaces of a dataset as the column transforms of a sheaf show it. They are kept: those of other sheaves with the
+/// same transforms are the same.
+template <class T>
+class RowSpaces {
+ public:
+  /// The dataset must outlive it.
+  explicit RowSpaces(const Dataset<T>& dataset) : dataset_(dataset) {}
+
+  /// Whether all transforms of the sheaf can be applied: those of sparse data must not shift.
+  bool take(const Sheaf& sheaf) const;
+  /// `column`: of the column transforms, if there are any.
+  const RowSpace<T>& of(const Context& context, const Sheaf& sheaf, std::int32_t column);
+
+ private:
+  const Dataset<T>& dataset_;
+  std::map<std::uint64_t, std::unique_ptr<const RowSpace<T>>> spaces_;  // by their transforms' hash
+};
+
+/// The sheaf of these tasks on the features as they are.
+Sheaf without_transforms(const Sheaf& sheaf, std::vector<Task> tasks);
+
+/// newton(), by way of the row space if that pays: training goes on from there on the features, so that the stopping
+/// rule is met there.
+template <class T>
+Fits<T> newton_by_row_space(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf,
+                            const NewtonParams& params);
+
+}  // namespace sheaf::linear
