@@ -1,7 +1,7 @@
 // Whole searches over linear models, from the file to the answer.
 //
-//   bench_linear_search peer      10 costs x 5 folds on sparse text: `sheaf search` beside a loop of
-//                                 `liblinear-train -v 5`, two at a time, on the same file
+//   bench_linear_search peer      10 costs x 5 folds on sparse text, or on --data FILE: `sheaf search` beside a loop
+//                                 of `liblinear-train -v 5`, two at a time, on the same file
 //   bench_linear_search dual      costs x folds on a file, by LIBLINEAR's default solver: `sheaf search` beside a loop
 //   of
 //                                 `liblinear-train -v`, two at a time; then one fit with default flags
@@ -153,37 +153,6 @@ Ran run_peer(const Folder& folder, const std::vector<double>& list, const std::s
                                  folder.path.string(), words, line));
 }
 
-void compare_with_peer(const Options& options) {
-  const Folder folder;
-  const Context context = make_context(options);
-  write_dataset(context, make_table<double>(context, "text", 20242, 47236), folder / "text.svm");
-  double peer = 0;
-  if (std::system(fmt::format("command -v {} >/dev/null", options.peer).c_str()) == 0) {
-    peer = run_peer(folder, costs(), options.peer + " -s 0 -v 5 -c COST -q text.svm").seconds;
-    std::printf("%s -v 5 for %zu costs, two at a time: %.2f s\n", options.peer.c_str(), costs().size(), peer);
-  } else {
-    std::printf("%s is not there (Debian: liblinear-tools): no ratio\n", options.peer.c_str());
-  }
-  std::map<double, double> ours;
-  for (const char* precision : {"double", "float"})
-    for (const char* rule : {"trust-region", "line-search"}) {
-      double best = 1e300;
-      for (int r = 0; r < options.repeats; ++r) {
-        std::filesystem::remove_all(folder / "found");
-        best = std::min(
-            best,
-            run_command(fmt::format("{} search {} --output {} --cost 0.015625:8:10 --folds 5 --bias 0 --stop gradient "
-                                    "--quiet --device {} --threads {} --precision {} --rule {} >{}",
-                                    options.program, folder / "text.svm", folder / "found", options.device,
-                                    context.threads(), precision, rule, folder / "table"))
-                .seconds);
-      }
-      ours = our_accuracies(folder / "found/scores.csv");
-      std::printf("sheaf search, %s, %s: %.3f s, ratio %.1f\n", precision, rule, best, peer / best);
-    }
-  print_accuracies(peer_accuracies(folder, costs()), ours);
-}
-
 Ran best_of(int repeats, const std::function<void()>& before, const std::string& line) {
   Ran best{1e300, 0, 1e300};
   for (int r = 0; r < repeats; ++r) {
@@ -193,6 +162,38 @@ Ran best_of(int repeats, const std::function<void()>& before, const std::string&
             std::min(best.processor, ran.processor)};
   }
   return best;
+}
+
+/// On a file, or on text that is made for it.
+void compare_with_peer(const Options& options) {
+  const Folder folder;
+  const Context context = make_context(options);
+  auto file = folder / "text.svm";
+  if (options.data.empty())
+    write_dataset(context, make_table<double>(context, "text", 20242, 47236), file);
+  else
+    file = std::filesystem::absolute(options.data).string();
+  Ran peer{0, 0, 0};
+  if (std::system(fmt::format("command -v {} >/dev/null", options.peer).c_str()) == 0) {
+    peer = run_peer(folder, costs(), fmt::format("{} -s 0 -v 5 -c COST -q {}", options.peer, file));
+    std::printf("%s -v 5 for %zu costs, two at a time: %.2f s, %.2f processor s\n", options.peer.c_str(),
+                costs().size(), peer.seconds, peer.processor);
+  } else {
+    std::printf("%s is not there (Debian: liblinear-tools): no ratio\n", options.peer.c_str());
+  }
+  const auto clear = [&] { std::filesystem::remove_all(folder / "found"); };
+  for (const char* precision : {"double", "float"})
+    for (const char* rule : {"trust-region", "line-search"}) {
+      const auto ours =
+          best_of(options.repeats, clear,
+                  fmt::format("{} search {} --output {} --model linear --scale none --cost 0.015625:8:10 "
+                              "--folds 5 --bias 0 {} --quiet --device {} --threads {} --precision {} --rule {} >{}",
+                              options.program, file, folder / "found", options.data.empty() ? "--stop gradient" : "",
+                              options.device, context.threads(), precision, rule, folder / "table"));
+      std::printf("sheaf search, %s, %s: %.3f s, ratio %.1f; %.3f processor s, ratio %.1f\n", precision, rule,
+                  ours.seconds, peer.seconds / ours.seconds, ours.processor, peer.processor / ours.processor);
+    }
+  print_accuracies(peer_accuracies(folder, costs()), our_accuracies(folder / "found/scores.csv"));
 }
 
 /// Where LIBLINEAR's default solver is at its best: sparse text, many classes.

@@ -384,8 +384,9 @@ TEST(RowSpace, ReachesTheOptimumOfTheFeatures) {
   for_settings([&](Device device, const Setting& setting) {
     const auto dataset = make_dataset<double>(table, setting.sparse);
     const Sheaf sheaf = make_sheaf(table, is_regression(setting.loss), {0.001, 0.01, 0.1});
-    ASSERT_TRUE(linear::row_space_pays(dataset, static_cast<double>(sheaf.tasks.size())));
-    const auto params = params_of(setting, 1e-7);
+    ASSERT_TRUE(linear::row_space_pays(dataset, StopRule::suboptimality, static_cast<double>(sheaf.tasks.size())));
+    auto params = params_of(setting, 1e-12);
+    params.stop = StopRule::suboptimality;
     const auto fits = linear::newton_by_row_space(context_on(device), dataset, sheaf, params);
     for (std::size_t t = 0; t < sheaf.tasks.size(); ++t) {
       SCOPED_TRACE(t);
@@ -393,7 +394,7 @@ TEST(RowSpace, ReachesTheOptimumOfTheFeatures) {
       const auto start = measure(table, sheaf, sheaf.tasks[t], params, zero, 0);
       const auto end = measure(table, sheaf, sheaf.tasks[t], params, fits.weights, static_cast<std::int32_t>(t));
       EXPECT_TRUE(fits.tasks[t].converged);
-      EXPECT_LT(end.gradient, 2e-7 * start.gradient);
+      EXPECT_LT(end.gradient * end.gradient / 2, 1.1e-12 * (start.objective - end.objective));
       EXPECT_NEAR(fits.tasks[t].objective, end.objective, 1e-9 * start.objective);
     }
   });
@@ -439,18 +440,21 @@ TEST(RowSpace, SeesFeaturesThroughTheirTransform) {
             product += rows.values[a * rows.columns + k] * rows.values[b * rows.columns + k];
           ASSERT_NEAR(product, wanted, 1e-9);
         }
-      const auto params = params_of({Loss::logistic, StepRule::trust_region, sparse, 1.0, false}, 1e-8);
+      auto params = params_of({Loss::logistic, StepRule::trust_region, sparse, 1.0, false}, 1e-12);
+      params.stop = StopRule::suboptimality;
       const auto fits = linear::newton_by_row_space(context_on(device), dataset, own, params);
       for (std::size_t t = 0; t < own.tasks.size(); ++t) {
         const auto end = measure(own_seen, own, own.tasks[t], params, fits.weights, static_cast<std::int32_t>(t));
         const Block<double> zero(fits.weights.rows(), 1);
-        EXPECT_LT(end.gradient, 1e-7 * measure(own_seen, own, own.tasks[t], params, zero, 0).gradient);
+        const auto start = measure(own_seen, own, own.tasks[t], params, zero, 0);
+        EXPECT_LT(end.gradient * end.gradient / 2, 1.1e-12 * (start.objective - end.objective));
       }
     }
 }
 
 TEST(RowSpace, IsNotForTallOrShiftedSparseData) {
-  EXPECT_FALSE(linear::row_space_pays(make_dataset<double>(make_table(200, 300, 1), false), 100));
+  EXPECT_FALSE(
+      linear::row_space_pays(make_dataset<double>(make_table(200, 300, 1), false), StopRule::suboptimality, 100));
   const Table table = make_wide_table();
   Sheaf sheaf = make_sheaf(table, false, {1});
   sheaf.column_transforms = 1;

@@ -198,8 +198,10 @@ class LinearSearch : public FamilySearch {
     }
     if (options_.warm_starts) require_newton();
     options_ = linear::with_method(context, dataset, options_, models * problem_.sheaf.target_columns);
+    // Splits share a row space unless each sees the features by its own transform.
+    const auto together = (options.seen != nullptr ? space_.size() : models) * problem_.sheaf.target_columns;
     row_space_ = options_.method == LinearMethod::newton &&
-                 linear::row_space_pays(dataset, static_cast<double>(space_.size() * problem_.sheaf.target_columns));
+                 linear::row_space_pays(dataset, options_.stop, static_cast<double>(together));
     if (problem_.labels.class_names.size() == 2 && options_.loss == Loss::crammer_singer) halve_problem(context);
     for (const auto& [name, weight] : options_.class_weights) find_class(problem_.labels.class_names, name);
     space_.finer = {refinement_of(space.numbers("cost"))};

@@ -159,21 +159,20 @@ NewtonParams in_row_space(NewtonParams params) {
   constexpr double share = 0.01;
   constexpr double least = 1e-8;
   const bool precise = std::is_same_v<T, double>;  // float may not get there
-  if (precise && params.stop == StopRule::suboptimality)
-    params.tolerance = std::min(params.tolerance, std::max(share * params.tolerance, least));
+  if (precise) params.tolerance = std::min(params.tolerance, std::max(share * params.tolerance, least));
   return params;
 }
 
 template <class T>
-bool row_space_pays(const Dataset<T>& dataset, double tasks) {
+bool row_space_pays(const Dataset<T>& dataset, StopRule stop, double tasks) {
   // Operations of a step, over those that cores do in a nanosecond; rounded from measurements.
-  constexpr double newton_passes = 60;
+  constexpr double newton_passes = 120;  // of wide data, which are often badly scaled
   constexpr double newton_rate = 8;
   constexpr double product_rate = 16;
-  constexpr double eigen_rate = 4;
-  constexpr double clearly = 2;
+  constexpr double eigen_rate = 20;
+  constexpr double clearly = 1.5;
   const auto rows = static_cast<double>(dataset.rows());
-  if (rows < 2 || 4 * dataset.rows() > dataset.features()) return false;
+  if (stop != StopRule::suboptimality || rows < 2 || 4 * dataset.rows() > dataset.features()) return false;
   const auto entries = static_cast<double>(stored(dataset.x));
   double pairs = rows * entries;
   if (is_sparse(dataset.x)) pairs *= 4;  // at most, and not in order
@@ -213,7 +212,7 @@ Fits<T> newton_by_row_space(const Context& context, const Dataset<T>& dataset, c
                             const NewtonParams& params) {
   RowSpaces<T> spaces(dataset);
   if (sheaf.column_transforms > 1 || !spaces.take(sheaf) ||
-      !row_space_pays(dataset, static_cast<double>(sheaf.tasks.size())))
+      !row_space_pays(dataset, params.stop, static_cast<double>(sheaf.tasks.size())))
     return newton(context, dataset, sheaf, params);
   const auto& space = spaces.of(context, sheaf, 0);
   const auto found = newton(context, space.rows, without_transforms(sheaf, sheaf.tasks), in_row_space<T>(params));
@@ -225,8 +224,8 @@ Fits<T> newton_by_row_space(const Context& context, const Dataset<T>& dataset, c
 
 template NewtonParams in_row_space<float>(NewtonParams);
 template NewtonParams in_row_space<double>(NewtonParams);
-template bool row_space_pays(const Dataset<float>&, double);
-template bool row_space_pays(const Dataset<double>&, double);
+template bool row_space_pays(const Dataset<float>&, StopRule, double);
+template bool row_space_pays(const Dataset<double>&, StopRule, double);
 template class RowSpaces<float>;
 template class RowSpaces<double>;
 template Fits<float> newton_by_row_space(const Context&, const Dataset<float>&, const Sheaf&, const NewtonParams&);

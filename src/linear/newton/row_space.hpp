@@ -25,8 +25,9 @@ template <class T>
 NewtonParams in_row_space(NewtonParams params);
 
 /// Whether training `tasks` models in a row space that is made for them takes clearly less time than on the features.
+/// Not with the rule `gradient`: where it stops early, it depends on the coordinates.
 template <class T>
-bool row_space_pays(const Dataset<T>& dataset, double tasks);
+bool row_space_pays(const Dataset<T>& dataset, StopRule stop, double tasks);
 
 /// Row spaces of a dataset as the column transforms of a sheaf show it. They are kept: those of other sheaves with the
 /// same transforms are the same.

@@ -27,22 +27,24 @@ void gemm(CBLAS_TRANSPOSE transpose, std::int64_t m, std::int64_t n, std::int64_
   const auto rows = static_cast<int>(transpose == CblasTrans ? k : m);
   const auto columns = static_cast<int>(transpose == CblasTrans ? m : k);
   const auto width = static_cast<int>(n);
+  const auto stride = static_cast<int>(std::max<std::int64_t>(lda, 1));  // 0 of a matrix without columns
   if (n == 1)
-    cblas_sgemv(CblasRowMajor, transpose, rows, columns, 1, a, static_cast<int>(lda), b, 1, 0, c, 1);
+    cblas_sgemv(CblasRowMajor, transpose, rows, columns, 1, a, stride, b, 1, 0, c, 1);
   else
-    cblas_sgemm(CblasRowMajor, transpose, CblasNoTrans, static_cast<int>(m), width, static_cast<int>(k), 1, a,
-                static_cast<int>(lda), b, width, 0, c, width);
+    cblas_sgemm(CblasRowMajor, transpose, CblasNoTrans, static_cast<int>(m), width, static_cast<int>(k), 1, a, stride,
+                b, width, 0, c, width);
 }
 void gemm(CBLAS_TRANSPOSE transpose, std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
           const double* b, double* c) {
   const auto rows = static_cast<int>(transpose == CblasTrans ? k : m);
   const auto columns = static_cast<int>(transpose == CblasTrans ? m : k);
   const auto width = static_cast<int>(n);
+  const auto stride = static_cast<int>(std::max<std::int64_t>(lda, 1));  // 0 of a matrix without columns
   if (n == 1)
-    cblas_dgemv(CblasRowMajor, transpose, rows, columns, 1, a, static_cast<int>(lda), b, 1, 0, c, 1);
+    cblas_dgemv(CblasRowMajor, transpose, rows, columns, 1, a, stride, b, 1, 0, c, 1);
   else
-    cblas_dgemm(CblasRowMajor, transpose, CblasNoTrans, static_cast<int>(m), width, static_cast<int>(k), 1, a,
-                static_cast<int>(lda), b, width, 0, c, width);
+    cblas_dgemm(CblasRowMajor, transpose, CblasNoTrans, static_cast<int>(m), width, static_cast<int>(k), 1, a, stride,
+                b, width, 0, c, width);
 }
 
 // c (m x n) = a' b for k rows of a row-major matrix, some of whose columns are a and some b.
