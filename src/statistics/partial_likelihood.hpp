@@ -125,6 +125,12 @@ class PartialLikelihood {
 
   /// How many events were to be expected of a row: the derivative of the loss in z is this less s where there is one.
   SHEAF_HOST_DEVICE double expected(std::int64_t place) const { return e_[place] * hazard(place); }
+  /// R - fraction E of an event.
+  SHEAF_HOST_DEVICE double denominator(std::int64_t place) const {
+    double value = risk_[sets_.first[place]];
+    if (sets_.fractions != nullptr) value -= sets_.fraction(place) * of_time(tied_, place);
+    return value > tiny ? value : tiny;
+  }
   /// direction' (second derivative) direction, for direction(row).
   template <class Direction>
   SHEAF_HOST_DEVICE double quadratic(const Direction& direction) {
@@ -243,12 +249,6 @@ class PartialLikelihood {
   SHEAF_HOST_DEVICE double at_time(const double* sums, std::int64_t place) const {
     const std::int64_t first = sets_.first[place];
     return sums[sets_.last[place]] - (first > 0 ? sums[first - 1] : 0.0);
-  }
-  /// R - fraction E.
-  SHEAF_HOST_DEVICE double denominator(std::int64_t place) const {
-    double value = risk_[sets_.first[place]];
-    if (sets_.fractions != nullptr) value -= sets_.fraction(place) * of_time(tied_, place);
-    return value > tiny ? value : tiny;
   }
   /// Of the rows at risk, where a_ and b_ are sums over later places, of all rows and of events.
   SHEAF_HOST_DEVICE double mean_direction(std::int64_t place) const {

@@ -153,6 +153,84 @@ TEST(CovariancePath, RareFeaturesHaveTheirOwnSecondDerivatives) {
   EXPECT_LT(model.weights.at(0), -10);  // the rate there goes to 0
 }
 
+/// Survival of rows with many equal times.
+Drawn draw_survival(std::int64_t rows, std::int64_t features) {
+  auto drawn = draw(rows, features, Loss::squared, 1);
+  std::mt19937_64 bits(8);
+  std::uniform_real_distribution<double> uniform;
+  for (auto& target : drawn.sheaf.targets) {
+    drawn.sheaf.times.push_back(std::ceil(20 * -std::log(uniform(bits)) * std::exp(-target)));
+    target = uniform(bits) < 0.7 ? 1 : 0;
+    drawn.sheaf.row_weights.push_back(static_cast<float>(bits() % 3));
+    drawn.sheaf.offsets.push_back(uniform(bits) - 0.5);
+  }
+  return drawn;
+}
+
+/// Minus the slopes of the mean loss, by the definition of the partial likelihood.
+std::vector<double> survival_slopes(const Drawn& drawn, const NetModel& model, bool efron) {
+  const auto& x = std::get<DenseMatrix<double>>(drawn.data.x);
+  const auto& sheaf = drawn.sheaf;
+  auto z = predictions(drawn, model);
+  const auto size = z.size();
+  for (std::size_t i = 0; i < size; ++i) z[i] += sheaf.offsets[i];
+  std::vector<double> slopes(static_cast<std::size_t>(x.columns), 0.0);
+  double total = 0;
+  std::set<double> times;
+  for (std::size_t i = 0; i < size; ++i) {
+    total += static_cast<double>(sheaf.row_weights[i]);
+    times.insert(sheaf.times[i]);
+  }
+  for (const double time : times)
+    for (std::size_t j = 0; j < slopes.size(); ++j) {
+      double risk = 0, risk_x = 0, tied = 0, tied_x = 0, events = 0, weight = 0;
+      for (std::size_t i = 0; i < size; ++i) {
+        const double s = sheaf.row_weights[i];
+        const double value = x.values[static_cast<std::int64_t>(i) * x.columns + static_cast<std::int64_t>(j)];
+        if (sheaf.times[i] < time || s == 0) continue;
+        risk += s * std::exp(z[i]);
+        risk_x += s * std::exp(z[i]) * value;
+        if (sheaf.times[i] > time || sheaf.targets[i] == 0) continue;
+        tied += s * std::exp(z[i]);
+        tied_x += s * std::exp(z[i]) * value;
+        events += 1;
+        weight += s;
+        slopes[j] += s * value / total;
+      }
+      for (double l = 0; l < events; l += 1) {
+        const double fraction = efron ? l / events : 0;
+        slopes[j] -= weight / events * (risk_x - fraction * tied_x) / (risk - fraction * tied) / total;
+      }
+    }
+  return slopes;
+}
+
+TEST(CovariancePath, SurvivalIsOptimalWithEqualTimesWeightsAndOffsets) {
+  auto drawn = draw_survival(150, 9);
+  drawn.sheaf.paths = {{0, 0, 0.8, {0.2, 0.05, 0.01, 0.001}}};
+  for (const auto ties : {Ties::breslow, Ties::efron}) {
+    NetParams params;
+    params.loss = Loss::cox;
+    params.ties = ties;
+    params.tolerance = 1e-13;
+    params.max_epochs = 100000;
+    for (const auto& model : elastic_nets(Context(), drawn.data, drawn.sheaf, params)) {
+      EXPECT_TRUE(model.fit.converged) << model.fit.gap << " > " << model.fit.tolerance;
+      const double alpha = drawn.sheaf.paths[0].alphas[static_cast<std::size_t>(model.alpha)];
+      const auto slopes = survival_slopes(drawn, model, ties == Ties::efron);
+      std::vector<double> weights(slopes.size(), 0.0);
+      for (std::size_t k = 0; k < model.features.size(); ++k)
+        weights[static_cast<std::size_t>(model.features[k])] = model.weights[k];
+      for (std::size_t j = 0; j < slopes.size(); ++j) {
+        if (weights[j] == 0)
+          EXPECT_LE(std::abs(slopes[j]), 0.8 * alpha + 1e-6);
+        else
+          EXPECT_NEAR(slopes[j], alpha * (0.8 * (weights[j] > 0 ? 1 : -1) + 0.2 * weights[j]), 1e-6);
+      }
+    }
+  }
+}
+
 /// What no floating-point number reaches is reported, and soon.
 TEST(CovariancePath, SaysWhatItCannotReach) {
   auto drawn = draw(200, 12, Loss::logistic, 0);

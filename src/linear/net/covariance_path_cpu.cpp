@@ -30,6 +30,7 @@ class CpuCovariancePath final : public CovariancePath {
       : x_(x),
         task_(task),
         quadratic_(loss == Loss::squared),
+        coupled_(loss == Loss::cox),
         shared_(shared),
         rows_(loss, task, at(x.rows()), intercept),
         q_(task_, at(x.features())) {
@@ -247,7 +248,10 @@ class CpuCovariancePath final : public CovariancePath {
     for (const auto j : varying_)
       if (q_.place[at(j)] < 0 && may_matter(j, near)) q_.add_member(j);
     if (q_.size() == before) return false;
-    if (matrix_known_) extend(before);
+    if (coupled_)
+      matrix_known_ = false;  // rows no longer know the decision values under which products were found
+    else if (matrix_known_)
+      extend(before);
     return true;
   }
   bool may_matter(std::int32_t j, double near) const {
@@ -256,15 +260,37 @@ class CpuCovariancePath final : public CovariancePath {
   void extend(std::size_t first) {
     q_.reserve(first, varying_.size());
     const std::size_t size = q_.size();
-    std::vector<double> centers(size, 0.0), sums(size);
-    if (task_.intercept && !x_.sparse())
-      for (std::size_t k = 0; k < size; ++k) centers[k] = double(task_.mean(q_.members[k]));
-    x_.weigh(q_.members, first, centers, {}, known_curvatures_, q_.matrix.data(), q_.stride, scratch_);
-    const auto added = std::span<const std::int32_t>(q_.members).subspan(first);
-    x_.multiply(added, known_curvatures_.data(), sums.data() + first);
+    std::vector<double> centers(size, 0.0), sums(size, 0.0);
+    if (coupled_) {
+      weigh_coupled();
+    } else {
+      if (task_.intercept && !x_.sparse())
+        for (std::size_t k = 0; k < size; ++k) centers[k] = double(task_.mean(q_.members[k]));
+      x_.weigh(q_.members, first, centers, {}, known_curvatures_, q_.matrix.data(), q_.stride, scratch_);
+      const auto added = std::span<const std::int32_t>(q_.members).subspan(first);
+      x_.multiply(added, known_curvatures_.data(), sums.data() + first);
+    }
     q_.means.resize(size);
     q_.center(first, centers, sums, known_volume_);
     q_.epochs += 1;
+  }
+
+  /// Products of all members under the present second derivative of rows that are coupled. It does not see a number
+  /// that is added to all values of a feature, and without their mean less is lost in rounding.
+  void weigh_coupled() {
+    const double one[] = {1.0};
+    const std::size_t size = q_.size();
+    const auto order = rows_.order();
+    std::vector<double> column(rows_.weights.size());
+    scratch_.resize(order.size() * size);
+    for (std::size_t a = 0; a < size; ++a) {
+      std::fill(column.begin(), column.end(), 0.0);
+      x_.add(std::span(q_.members).subspan(a, 1), one, column.data());
+      const double mean = covariance::sum_over(column.size(), [&](std::size_t i) { return column[i]; }) /
+                          static_cast<double>(column.size());
+      for (std::size_t k = 0; k < order.size(); ++k) scratch_[k * size + a] = column[at(order[k])] - mean;
+    }
+    rows_.weigh(scratch_, size, q_.matrix.data(), q_.stride);
   }
 
   /// Whether steps with the products that are known would lead too far from where new ones would. Second derivatives
@@ -291,12 +317,14 @@ class CpuCovariancePath final : public CovariancePath {
   double renewal_cost() const {
     const auto size = static_cast<double>(q_.size());
     const double entries = static_cast<double>(x_.entries()) / static_cast<double>(x_.features());
+    constexpr double gathered = 8;
+    if (coupled_) return static_cast<double>(x_.rows()) * size * (gathered + size);
     return x_.sparse() ? 2 * size * size * entries : static_cast<double>(x_.rows()) * size * size / 2;
   }
   /// What one more step costs: columns come from further away, and losses have exponentials.
   double evaluation_cost() const {
     constexpr double far = 3;
-    constexpr double losses = 150;
+    const double losses = coupled_ ? 400 : 150;
     const auto features = static_cast<double>(q_.size() + varying_.size());
     const double share = static_cast<double>(x_.entries()) / static_cast<double>(x_.features());
     return far * share * features + losses * static_cast<double>(x_.rows());
@@ -411,9 +439,10 @@ class CpuCovariancePath final : public CovariancePath {
   const ColumnProducts<T>& x_;
   ModelTask<T> task_;
   bool quadratic_;
+  bool coupled_;      // the second derivative couples rows
   bool all_ = false;  // products of all features are known: rows are not visited
   const SharedProducts* shared_;
-  covariance::RowValues rows_;
+  covariance::RowValues<T> rows_;
   covariance::MemberModel<T> q_;
   int since_fresh_ = 0;  // products that were updated, not found anew
 
@@ -450,7 +479,9 @@ class CpuCovarianceSolver final : public CovarianceSolver<T> {
     constexpr std::int64_t most_members = 8192;  // products of so many take 0.5 GB
     constexpr std::int64_t most_features = 16384;
     constexpr std::int64_t most_ridge_features = 1024;
-    if (loss != Loss::squared && loss != Loss::logistic && loss != Loss::poisson) return false;
+    constexpr std::int64_t most_coupled_features = 256;
+    if (loss == Loss::cox && x_.features() > most_coupled_features) return false;
+    if (loss != Loss::squared && loss != Loss::logistic && loss != Loss::poisson && loss != Loss::cox) return false;
     if (x_.features() > (ridge ? most_ridge_features : most_features)) return false;
     // A lasso has no more weights than rows.
     return std::min(x_.features(), x_.rows()) <= most_members && x_.features() <= 4 * x_.rows();

@@ -5,6 +5,9 @@
 // with row weights s, their sum S, the intercept b and offsets o. Residuals u are a dual point only if their sum is 0:
 // a better intercept makes it so to first order, u_i - t v_i with the tilt t = sum u / sum v. The dual value of scaled
 // residuals k u is (1 / S) sum s_i d(k u_i / s_i, y_i) - k u_i o_i, with d of losses.hpp.
+//
+// Cox models have no intercept, and their loss couples rows (partial_likelihood.hpp): v_i is the diagonal part of the
+// second derivative, how many events were to be expected of the row, and weigh() has all of it.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +15,13 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "linear/losses.hpp"
 #include "linear/net/model/task.hpp"
+#include "statistics/partial_likelihood.hpp"
 
 namespace sheaf::linear::covariance {
 
@@ -115,11 +121,15 @@ struct RowTotals {
 };
 
 /// Everything that a path knows of its rows.
+template <class T>
 class RowValues {
  public:
-  template <class T>
   RowValues(Loss kind, const ModelTask<T>& task, std::size_t rows, double start)
-      : intercept(start), loss_(kind), total_(task.total), free_intercept_(task.intercept) {
+      : intercept(start), loss_(kind), total_(task.total), free_intercept_(task.intercept), risk_(task.risk) {
+    if (kind == Loss::cox) {
+      memory_.resize(rows * static_cast<std::size_t>(Likelihood::vectors));
+      likelihood_.emplace(team_, risk_, memory_.data());
+    }
     for (auto* vector : {&weights, &targets, &offsets, &products, &residuals, &curvatures, &way})
       vector->assign(rows, 0.0);
     for (std::size_t i = 0; i < rows; ++i) {
@@ -132,6 +142,7 @@ class RowValues {
 
   /// Residuals and second derivatives, with their sums, at `share` of the way, which takes the intercept by `change`.
   void evaluate(double share, double change) {
+    if (likelihood_) return evaluate_risks(share);
     RowTotals totals;
     const double at_share = intercept + share * change;
     with_rows_of(loss_, [&](auto rows) { totals = sum_rows(rows, share, at_share); });
@@ -149,9 +160,54 @@ class RowValues {
     if (quadratic) tilt = 0;
   }
   /// The dual value of the residuals times a factor.
-  double dual_at(double scale) const {
+  double dual_at(double scale) {
+    if (likelihood_) return risk_dual_at(scale);
     return with_rows_of(loss_, [&](auto rows) { return sum_duals(rows, scale); }) / total_;
   }
+
+  /// Cox: X' (second derivative) X of `count` features, at the decision values that were evaluated last. The derivative
+  /// is that of sum over events of share log(R - fraction E): the rows' products under v, less for each event those of
+  /// the mean of the rows at risk. `x`: rows by time x features. The lower triangle of `out`, whose rows are `stride`
+  /// apart.
+  void weigh(const std::vector<double>& x, std::size_t count, double* out, std::size_t stride) const {
+    std::vector<double> later(count, 0.0), tied(count), mean(count);
+    for (std::size_t a = 0; a < count; ++a) std::fill_n(out + a * stride, a + 1, 0.0);
+    const auto row = [&](std::int64_t place) { return x.data() + static_cast<std::size_t>(place) * count; };
+    const auto add_square = [&](double factor, const double* values) {
+      for (std::size_t a = 0; a < count; ++a) {
+        const double own = factor * values[a];
+        double* to = out + a * stride;
+        for (std::size_t b = 0; b <= a; ++b) to[b] += own * values[b];
+      }
+    };
+    const auto take_mean = [&](double share, double fraction, double denominator) {
+      for (std::size_t a = 0; a < count; ++a) mean[a] = (later[a] - fraction * tied[a]) / denominator;
+      add_square(-share, mean.data());
+    };
+    for (std::int64_t k = risk_.rows; k-- > 0;) {
+      const double e = likelihood_->exponential(k);
+      for (std::size_t a = 0; a < count; ++a) later[a] += e * row(k)[a];
+      add_square(likelihood_->expected(k), row(k));
+      if (risk_.first[k] != k) continue;  // rows of this time are still to come
+      std::fill(tied.begin(), tied.end(), 0.0);
+      double shares = 0;
+      for (std::int64_t l = k; l <= risk_.last[k]; ++l) {
+        if (!(risk_.share(l) > 0)) continue;
+        shares += risk_.share(l);
+        if (risk_.fractions != nullptr)
+          for (std::size_t a = 0; a < count; ++a) tied[a] += likelihood_->exponential(l) * row(l)[a];
+      }
+      if (!(shares > 0)) continue;
+      if (risk_.fractions == nullptr) {
+        take_mean(shares, 0, likelihood_->denominator(k));
+        continue;
+      }
+      for (std::int64_t l = k; l <= risk_.last[k]; ++l)
+        if (risk_.share(l) > 0) take_mean(risk_.share(l), risk_.fraction(l), likelihood_->denominator(l));
+    }
+  }
+  /// Cox: the row of each place in the order of times.
+  std::span<const std::int32_t> order() const { return {risk_.order, static_cast<std::size_t>(risk_.rows)}; }
 
   std::vector<double> weights, targets, offsets;
   std::vector<double> products;  ///< x'w
@@ -163,6 +219,38 @@ class RowValues {
   double tilt = 0;    ///< how far the intercept is from its best, to first order
 
  private:
+  using Likelihood = PartialLikelihood<OneThread, T>;
+
+  void evaluate_risks(double share) {
+    const auto z = [&](std::int64_t row) {
+      const auto i = static_cast<std::size_t>(row);
+      return products[i] + share * way[i] + offsets[i];
+    };
+    loss = likelihood_->load(z, weight()) / total_;
+    volume = 0;
+    for (std::int64_t k = 0; k < risk_.rows; ++k) {
+      const auto i = static_cast<std::size_t>(risk_.order[k]);
+      curvatures[i] = likelihood_->expected(k);
+      residuals[i] = (risk_.share(k) > 0 ? weights[i] : 0) - curvatures[i];
+      volume += curvatures[i];
+    }
+  }
+  /// Products are those that were evaluated last.
+  double risk_dual_at(double scale) {
+    double sum = likelihood_->dual_value(
+        scale,
+        [&](std::int64_t row) {
+          const auto i = static_cast<std::size_t>(row);
+          return products[i] + offsets[i];
+        },
+        weight());
+    for (std::size_t i = 0; i < residuals.size(); ++i) sum -= scale * residuals[i] * offsets[i];
+    return sum / total_;
+  }
+  auto weight() const {
+    return [this](std::int64_t row) { return weights[static_cast<std::size_t>(row)]; };
+  }
+
   template <class Rows>
   RowTotals sum_rows(Rows, double share, double b) {
     constexpr double least_curvature = Rows::quadratic ? 0 : 1e-12;
@@ -209,6 +297,10 @@ class RowValues {
   Loss loss_;
   double total_;
   bool free_intercept_;
+  OneThread team_;
+  RiskSets<T> risk_;
+  std::vector<double> memory_;
+  std::optional<Likelihood> likelihood_;  // Cox
 };
 
 }  // namespace sheaf::linear::covariance
