@@ -82,8 +82,15 @@ TEST(ShuffledLabels, AreChanceForEveryFamily) {
 }
 
 TEST(ShuffledLabels, AreChanceForAChoiceAmongModels) {
-  expect_chance(nested("linear,svm", {{"cost", "0.1,1"}, {"gamma", "0.1"}}, Metric::auc), 0.5, "linear,svm");
+  const NamedSettings few{{"cost", "0.1,1"}, {"k", "1,5"}};
+  expect_chance(nested("linear,knn", few, Metric::auc), 0.5, "linear,knn");
   expect_chance(nested("auto", {}, Metric::auc), 0.5, "auto");
+}
+
+TEST(ShuffledLabels, AreChanceForAStack) {
+  expect_chance(nested("linear,knn", {{"cost", "1"}, {"k", "5"}, {"stack", "2"}}, Metric::auc), 0.5, "stack");
+  expect_chance(nested("linear,svm", {{"cost", "1"}, {"gamma", "0.1"}, {"stack", "2"}}, Metric::auc), 0.5,
+                "calibrated");
 }
 
 const NamedSettings selecting{{"select", "mim:3,6"}, {"bins", "3"}, {"cost", "1"}};

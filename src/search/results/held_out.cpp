@@ -9,12 +9,14 @@
 #include "core/fail.hpp"
 #include "search/plan/make_search.hpp"
 #include "search/results/importance.hpp"
+#include "search/results/stack.hpp"
 
 namespace sheaf::engine {
 
 template <class T>
 Model train_on_split(const Context& context, const Dataset<T>& dataset, const Plan& plan, std::int32_t split,
                      const SearchResult& result, const Point& point) {
+  if (result.is_stack(point)) return train_stack(context, dataset, plan, split, result);
   const auto rows = plan.table({split}, context.threads()).training_rows(result.options.row_weights);
   auto options = result.options;
   options.row_weights.clear();
@@ -44,8 +46,10 @@ void append_decisions(const Labels& labels, const Predictions& predictions, Held
     all.decisions.push_back(predictions.decisions[i] - predictions.decisions[i + 1]);
 }
 
-void append(const Labels& labels, std::int32_t split, std::span<const std::int32_t> rows,
-            const Predictions& predictions, HeldOutPredictions& all) {
+}  // namespace
+
+void append_predictions(const Labels& labels, std::int32_t split, std::span<const std::int32_t> rows,
+                        const Predictions& predictions, HeldOutPredictions& all) {
   for (const auto row : rows) {
     all.splits.push_back(split);
     all.rows.push_back(row);
@@ -57,6 +61,8 @@ void append(const Labels& labels, std::int32_t split, std::span<const std::int32
   all.classes.insert(all.classes.end(), predictions.classes.begin(), predictions.classes.end());
   all.probabilities.insert(all.probabilities.end(), predictions.probabilities.begin(), predictions.probabilities.end());
 }
+
+namespace {
 
 template <class T>
 void predict_held_out(const Context& context, const Dataset<T>& dataset, const Labels& labels, const Plan& plan,
@@ -75,7 +81,7 @@ void predict_held_out(const Context& context, const Dataset<T>& dataset, const L
                                : result.chosen();
     const auto model = train_on_split(context, dataset, plan, number, result, point);
     const auto test = take_rows(dataset, tests, context.threads());
-    append(labels, k, tests, model.predict(context, test, model.has_probabilities()), all);
+    append_predictions(labels, k, tests, model.predict(context, test, model.has_probabilities()), all);
     importance.add(context, model, test, tests, k);
     context.progress().advance(1);
   }
@@ -83,13 +89,8 @@ void predict_held_out(const Context& context, const Dataset<T>& dataset, const L
   result.importance = importance.finish();
 }
 
-/// Some of the held-out predictions.
-struct Part {
-  std::vector<std::size_t> entries;  // of one split or of some
-  std::vector<std::size_t> others;   // of rows that none of these is of
-};
+}  // namespace
 
-/// The predictions split by split, or in parts of several splits where these are many.
 std::vector<Part> parts_of(const HeldOutPredictions& found) {
   const auto splits = *std::max_element(found.splits.begin(), found.splits.end()) + 1;
   std::vector<Part> parts(static_cast<std::size_t>(std::min(splits, most_parts)));
@@ -105,7 +106,6 @@ std::vector<Part> parts_of(const HeldOutPredictions& found) {
   return parts;
 }
 
-/// The rows of every class are more than those of any one part.
 bool can_learn_without_parts(const HeldOutPredictions& found, const std::vector<Part>& parts, std::size_t classes) {
   return std::all_of(parts.begin(), parts.end(), [&](const Part& part) {
     std::set<std::int32_t> seen;
@@ -114,13 +114,8 @@ bool can_learn_without_parts(const HeldOutPredictions& found, const std::vector<
   });
 }
 
-struct Rows {
-  std::vector<double> decisions;
-  std::vector<std::int32_t> classes;
-};
-
-Rows rows_of(const HeldOutPredictions& found, std::span<const std::size_t> entries) {
-  Rows rows;
+DecidedRows rows_of(const HeldOutPredictions& found, std::span<const std::size_t> entries) {
+  DecidedRows rows;
   const auto columns = static_cast<std::size_t>(found.columns);
   for (const auto i : entries) {
     for (std::size_t c = 0; c < columns; ++c) rows.decisions.push_back(found.decisions[i * columns + c]);
@@ -129,11 +124,13 @@ Rows rows_of(const HeldOutPredictions& found, std::span<const std::size_t> entri
   return rows;
 }
 
-Rows all_rows(const HeldOutPredictions& found) { return {found.decisions, found.truth}; }
+namespace {
+
+DecidedRows all_rows(const HeldOutPredictions& found) { return {found.decisions, found.truth}; }
 
 void calibrate(const std::vector<Part>& parts, bool without_parts, SearchResult& result) {
   auto& found = *result.held_out;
-  const auto learn = [&](const Rows& rows) {
+  const auto learn = [&](const DecidedRows& rows) {
     return learn_calibration(*result.options.calibrate, rows.decisions, found.columns, rows.classes);
   };
   const auto classes = result.class_names.size();
@@ -152,7 +149,7 @@ void choose_thresholds(const std::vector<Part>& parts, bool without_parts, Searc
   auto& found = *result.held_out;
   const auto positive = result.positive;
   const auto value = [&](double decision) { return positive == 0 ? decision : -decision; };
-  const auto choose = [&](const Rows& rows) {
+  const auto choose = [&](const DecidedRows& rows) {
     std::vector<double> values;
     std::vector<std::uint8_t> flags;
     for (const double decision : rows.decisions) values.push_back(value(decision));
