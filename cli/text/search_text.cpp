@@ -77,8 +77,8 @@ std::string table_text(const SearchResult& r) {
 std::string leaderboard_text(const SearchResult& r) {
   const auto metric = *r.options.score;
   std::vector<std::vector<std::string>> rows{{"", dim("model"), dim(info(metric).title), dim("std. dev."),
-                                              dim("behind the best"), dim("95 % interval"), dim("points"),
-                                              dim("steps before it")}};
+                                              dim(r.stack ? "difference to it" : "behind the best"),
+                                              dim("95 % interval"), dim("points"), dim("steps before it")}};
   for (const auto& row : r.leaderboard()) {
     const auto& model = r.models[static_cast<std::size_t>(row.model)];
     const bool chosen = row.place == static_cast<std::int32_t>(r.level.chosen.chosen);
@@ -86,7 +86,9 @@ std::string leaderboard_text(const SearchResult& r) {
     const auto steps = describe_steps(model.candidate.pipeline);
     rows.push_back({chosen ? ">" : "", chosen ? bold(model.candidate.name) : model.candidate.name,
                     score_text(row.score.mean), dropped ? "" : score_text(row.score.standard_deviation),
-                    chosen ? "" : score_text(std::abs(row.difference)),
+                    chosen    ? ""
+                    : r.stack ? fmt::format("{:+.4f}", row.difference)  // others may be better
+                              : score_text(std::abs(row.difference)),
                     row.has_interval ? fmt::format("{} to {}", score_text(row.low), score_text(row.high))
                     : dropped        ? fmt::format("dropped after {} splits", row.score.splits)
                                      : "",

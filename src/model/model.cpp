@@ -15,6 +15,7 @@
 #include "data/text/model_file.hpp"
 #include "family/family.hpp"
 #include "model/calibration_file.hpp"
+#include "model/class_values.hpp"
 #include "model/lines.hpp"
 #include "model/threshold_file.hpp"
 #include "pipeline/file.hpp"
@@ -207,13 +208,8 @@ std::optional<Coefficients> Model::coefficients() const {
   return result;
 }
 
-/// One value for two classes, above 0 speaking for the first, and one a class for more, where the family has such.
 std::vector<double> Model::class_decisions(const Predictions& predictions) const {
-  if (class_names().size() != 2 || predictions.columns != 2) return predictions.decisions;
-  std::vector<double> result;
-  for (std::size_t i = 0; i + 1 < predictions.decisions.size(); i += 2)
-    result.push_back(predictions.decisions[i] - predictions.decisions[i + 1]);
-  return result;
+  return class_values(*this, predictions);
 }
 
 template <class T>

@@ -57,7 +57,7 @@ std::optional<Scores> Model::scores(const Context& context, const Predictions& p
   const std::int32_t targets = is_regression() ? target.targets() : 1;
   const std::int32_t columns = classes > 2 ? classes : targets;
   const auto values = class_decisions(predictions);
-  const bool ranked = std::ssize(values) == predictions.rows * columns;  // an SVM of many pairs has one for each pair
+  const bool ranked = std::ssize(values) == predictions.rows * columns;
   const bool has_log_odds = get_if<LinearModel>() != nullptr || get_if<StackModel>() != nullptr;
   const bool probabilities = has_log_odds && has_probabilities();
   const auto cpu = context.with({.device = Device::cpu()});

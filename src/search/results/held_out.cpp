@@ -7,6 +7,7 @@
 #include <sheaf/profile.hpp>
 
 #include "core/fail.hpp"
+#include "model/class_values.hpp"
 #include "search/plan/make_search.hpp"
 #include "search/results/importance.hpp"
 #include "search/results/stack.hpp"
@@ -64,10 +65,12 @@ void append_predictions(const Labels& labels, std::int32_t split, std::span<cons
 
 namespace {
 
+/// Returns whether some model has decision values of pairs of classes.
 template <class T>
-void predict_held_out(const Context& context, const Dataset<T>& dataset, const Labels& labels, const Plan& plan,
+bool predict_held_out(const Context& context, const Dataset<T>& dataset, const Labels& labels, const Plan& plan,
                       SearchResult& result) {
   HeldOutPredictions all;
+  bool by_pairs = false;
   const bool nested = plan.outer_folds() > 0;
   const auto splits = nested ? plan.outer_folds() : plan.splits();
   Importance<T> importance(dataset, labels, result);
@@ -82,11 +85,13 @@ void predict_held_out(const Context& context, const Dataset<T>& dataset, const L
     const auto model = train_on_split(context, dataset, plan, number, result, point);
     const auto test = take_rows(dataset, tests, context.threads());
     append_predictions(labels, k, tests, model.predict(context, test, model.has_probabilities()), all);
+    by_pairs = by_pairs || decides_by_pairs(model);
     importance.add(context, model, test, tests, k);
     context.progress().advance(1);
   }
   result.held_out = std::move(all);
   result.importance = importance.finish();
+  return by_pairs;
 }
 
 }  // namespace
@@ -171,10 +176,10 @@ void choose_thresholds(const std::vector<Part>& parts, bool without_parts, Searc
 template <class T>
 void use_held_out(const Context& context, const Dataset<T>& dataset, const Labels& labels, const Plan& plan,
                   SearchResult& result) {
-  predict_held_out(context, dataset, labels, plan, result);
+  const bool by_pairs = predict_held_out(context, dataset, labels, plan, result);
   const auto& options = result.options;
   if (!options.calibrate && !options.threshold) return;
-  if (result.held_out->columns != labels.columns())
+  if (by_pairs || result.held_out->columns != labels.columns())
     fail_usage("{} needs one decision value a class; train the SVMs one against the rest (--multi-class)",
                options.calibrate ? "calibration" : "a threshold");
   const auto parts = parts_of(*result.held_out);

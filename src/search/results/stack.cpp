@@ -5,6 +5,7 @@
 
 #include "core/fail.hpp"
 #include "family/values.hpp"
+#include "model/class_values.hpp"
 #include "pipeline/learn.hpp"
 #include "search/choose_among.hpp"
 #include "search/plan/make_search.hpp"
@@ -75,15 +76,12 @@ class LevelStack {
         const auto split = plan.inner_split(level, s);
         const auto tests = plan.test_rows(split);
         const auto model = train_on_split(context, dataset, plan, split, result_, point);
-        append_predictions(
-            labels_, s, tests,
-            model.predict(context, take_rows(dataset, tests, context.threads()), model.has_probabilities()), found);
+        auto predictions =
+            model.predict(context, take_rows(dataset, tests, context.threads()), model.has_probabilities());
+        predictions.decisions = class_values(model, predictions);
+        predictions.columns = labels_.columns();
+        append_predictions(labels_, s, tests, predictions, found);
         context.progress().advance(1);
-      }
-      const bool usable = labels_.regression() || !found.probabilities.empty() || found.columns == labels_.columns();
-      if (!usable) {
-        left_out_.push_back(result_.model_of(point)->candidate.name);
-        continue;
       }
       points_.push_back(point);
       found_.push_back(std::move(found));
@@ -91,7 +89,6 @@ class LevelStack {
   }
 
   std::size_t members() const { return points_.size(); }
-  const std::vector<std::string>& left_out() const { return left_out_; }
   /// Whether there are rows of all classes without those of any split.
   bool can_leave_out_splits() const { return without_parts_; }
 
@@ -212,7 +209,6 @@ class LevelStack {
   const SearchResult& result_;
   std::vector<Point> points_;
   std::vector<HeldOutPredictions> found_;  // of each member
-  std::vector<std::string> left_out_;
   LearntStack all_;
   std::vector<LearntStack> splits_;
   bool without_parts_ = true;
@@ -257,14 +253,8 @@ std::optional<LearntLevels> learn_levels(const Context& context, const Dataset<T
     return stack;
   };
   auto all = train(0, result.level);
-  for (const auto& name : all.left_out())
-    notes.push_back(fmt::format(
-        "the model {} is not in the stack: it has neither probabilities nor one decision value a class; train SVMs one "
-        "against the rest (multi-class one-vs-rest)",
-        name));
   if (all.members() < 2) {
-    notes.push_back(fmt::format("there is no stack: {} of the models that were compared can be a member",
-                                all.members() == 0 ? "none" : "only one"));
+    notes.emplace_back("there is no stack: all models but one were dropped as worse");
     return std::nullopt;
   }
   all.learn();
