@@ -145,8 +145,7 @@ Predictions predictions_from(std::vector<double> probabilities, std::size_t clas
   result.rows = static_cast<std::int64_t>(probabilities.size() / classes);
   result.columns = classes > 2 ? static_cast<std::int32_t>(classes) : 1;
   const auto log_odds = [](double share) {
-    share = std::clamp(share, least_probability, 1 - least_probability);
-    return std::log(share / (1 - share));
+    return std::log(std::max(share, least_probability)) - std::log(std::max(1 - share, least_probability));
   };
   for (std::size_t i = 0; i < static_cast<std::size_t>(result.rows); ++i) {
     const auto row = std::span(probabilities).subspan(i * classes, classes);

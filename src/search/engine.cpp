@@ -21,7 +21,7 @@
 #include "pipeline/learn.hpp"
 #include "search/batches.hpp"
 #include "search/candidates/race.hpp"
-#include "search/choose_among.hpp"
+#include "search/plan/choose_among.hpp"
 #include "search/plan/inner_progress.hpp"
 #include "search/plan/make_search.hpp"
 #include "search/plan/plan_rows.hpp"

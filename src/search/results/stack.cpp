@@ -7,7 +7,7 @@
 #include "family/values.hpp"
 #include "model/class_values.hpp"
 #include "pipeline/learn.hpp"
-#include "search/choose_among.hpp"
+#include "search/plan/choose_among.hpp"
 #include "search/plan/make_search.hpp"
 #include "search/results/held_out.hpp"
 

@@ -1,4 +1,4 @@
-#include "search/choose_among.hpp"
+#include "search/plan/choose_among.hpp"
 
 #include <algorithm>
 #include <numeric>
