@@ -5,11 +5,15 @@
 #include "kernel/model/plan.hpp"
 
 namespace sheaf {
+namespace {
 
+/// Whether decision values are those of pairs of three classes or more.
 bool decides_by_pairs(const Model& model) {
   const auto* svm = model.get_if<SvmModel>();
   return svm != nullptr && svm->class_names.size() > 2 && svm->multi_class == MultiClass::one_vs_one;
 }
+
+}  // namespace
 
 std::vector<double> class_values(const Model& model, const Predictions& predictions) {
   const auto classes = model.class_names().size();

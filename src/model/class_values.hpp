@@ -7,8 +7,6 @@
 
 namespace sheaf {
 
-/// Whether decision values are those of pairs of three classes or more.
-bool decides_by_pairs(const Model& model);
 /// One value for two classes, above 0 speaking for the first, and one a class for more: of pairs of classes, what all
 /// of them say together of each class. Of a regression its predictions.
 std::vector<double> class_values(const Model& model, const Predictions& predictions);

@@ -211,10 +211,23 @@ TEST(Stack, SvmsOfPairsAreMembers) {
 }
 
 /// Values of three pairs are not those of three classes, though they are as many.
-TEST(Stack, AloneSvmsOfPairsAreNotCalibrated) {
-  EXPECT_THROW(search(with_threads(1), make_rows(90, 3), "svm",
-                      {{"calibrate", "platt"}, {"folds", "3"}, {"cost", "1"}, {"gamma", "0.02"}}),
-               UsageError);
+TEST(SvmsOfPairs, AreCalibratedByClass) {
+  const auto dataset = make_rows(150, 3);
+  const auto result = search(with_threads(1), dataset, "svm",
+                             {{"calibrate", "platt"}, {"folds", "3"}, {"cost", "10"}, {"gamma", "0.05"}});
+  const auto most_likely = [](const std::vector<double>& shares, std::size_t row) {
+    const auto at = shares.begin() + static_cast<std::ptrdiff_t>(3 * row);
+    return static_cast<std::int32_t>(std::max_element(at, at + 3) - at);
+  };
+  const auto predicted = result.model->predict(with_threads(1), dataset, true);
+  int held_out = 0;
+  int all = 0;
+  for (std::size_t i = 0; i < 150; ++i) {
+    held_out += most_likely(result.held_out->probabilities, i) == result.held_out->classes[i] ? 1 : 0;
+    all += most_likely(predicted.probabilities, i) == predicted.classes[i] ? 1 : 0;
+  }
+  EXPECT_GT(held_out, 130) << "the most likely class is the predicted one";
+  EXPECT_GT(all, 130);
 }
 
 TEST(Stack, NominalFeaturesAndMissingColumnsAreThoseOfItsMembers) {

@@ -65,12 +65,12 @@ void append_predictions(const Labels& labels, std::int32_t split, std::span<cons
 
 namespace {
 
-/// Returns whether some model has decision values of pairs of classes.
+/// Returns decision values for each class, as a calibration sees them: those of pairs of classes put together.
 template <class T>
-bool predict_held_out(const Context& context, const Dataset<T>& dataset, const Labels& labels, const Plan& plan,
-                      SearchResult& result) {
+std::vector<double> predict_held_out(const Context& context, const Dataset<T>& dataset, const Labels& labels,
+                                     const Plan& plan, SearchResult& result) {
   HeldOutPredictions all;
-  bool by_pairs = false;
+  std::vector<double> by_class;
   const bool nested = plan.outer_folds() > 0;
   const auto splits = nested ? plan.outer_folds() : plan.splits();
   Importance<T> importance(dataset, labels, result);
@@ -84,14 +84,16 @@ bool predict_held_out(const Context& context, const Dataset<T>& dataset, const L
                                : result.chosen();
     const auto model = train_on_split(context, dataset, plan, number, result, point);
     const auto test = take_rows(dataset, tests, context.threads());
-    append_predictions(labels, k, tests, model.predict(context, test, model.has_probabilities()), all);
-    by_pairs = by_pairs || decides_by_pairs(model);
+    const auto predictions = model.predict(context, test, model.has_probabilities());
+    append_predictions(labels, k, tests, predictions, all);
+    const auto values = class_values(model, predictions);
+    by_class.insert(by_class.end(), values.begin(), values.end());
     importance.add(context, model, test, tests, k);
     context.progress().advance(1);
   }
   result.held_out = std::move(all);
   result.importance = importance.finish();
-  return by_pairs;
+  return by_class;
 }
 
 }  // namespace
@@ -133,21 +135,25 @@ namespace {
 
 DecidedRows all_rows(const HeldOutPredictions& found) { return {found.decisions, found.truth}; }
 
-void calibrate(const std::vector<Part>& parts, bool without_parts, SearchResult& result) {
+/// `by_class`: decision values for each class.
+void calibrate(const std::vector<Part>& parts, bool without_parts, std::vector<double> by_class, SearchResult& result) {
   auto& found = *result.held_out;
+  auto seen = found;
+  seen.columns = static_cast<std::int32_t>(by_class.size() / found.size());
+  seen.decisions = std::move(by_class);
   const auto learn = [&](const DecidedRows& rows) {
-    return learn_calibration(*result.options.calibrate, rows.decisions, found.columns, rows.classes);
+    return learn_calibration(*result.options.calibrate, rows.decisions, seen.columns, rows.classes);
   };
   const auto classes = result.class_names.size();
   found.probabilities.clear();
   if (without_parts) found.probabilities.resize(found.size() * classes);
   for (const auto& part : parts) {
     if (!without_parts) break;
-    const auto values = learn(rows_of(found, part.others)).probabilities(rows_of(found, part.entries).decisions);
+    const auto values = learn(rows_of(seen, part.others)).probabilities(rows_of(seen, part.entries).decisions);
     for (std::size_t k = 0; k < part.entries.size(); ++k)
       std::copy_n(&values[k * classes], classes, &found.probabilities[part.entries[k] * classes]);
   }
-  if (result.model) result.model->set_calibration(learn(all_rows(found)));
+  if (result.model) result.model->set_calibration(learn(all_rows(seen)));
 }
 
 void choose_thresholds(const std::vector<Part>& parts, bool without_parts, SearchResult& result) {
@@ -176,15 +182,12 @@ void choose_thresholds(const std::vector<Part>& parts, bool without_parts, Searc
 template <class T>
 void use_held_out(const Context& context, const Dataset<T>& dataset, const Labels& labels, const Plan& plan,
                   SearchResult& result) {
-  const bool by_pairs = predict_held_out(context, dataset, labels, plan, result);
+  auto by_class = predict_held_out(context, dataset, labels, plan, result);
   const auto& options = result.options;
   if (!options.calibrate && !options.threshold) return;
-  if (by_pairs || result.held_out->columns != labels.columns())
-    fail_usage("{} needs one decision value a class; train the SVMs one against the rest (--multi-class)",
-               options.calibrate ? "calibration" : "a threshold");
   const auto parts = parts_of(*result.held_out);
   const bool without_parts = can_learn_without_parts(*result.held_out, parts, labels.class_names.size());
-  if (options.calibrate) calibrate(parts, without_parts, result);
+  if (options.calibrate) calibrate(parts, without_parts, std::move(by_class), result);
   if (options.threshold) choose_thresholds(parts, without_parts, result);
   if (!without_parts)
     result.notes.emplace_back(
