@@ -102,6 +102,16 @@ TEST_F(StackCli, AFinishedSearchGetsAStackWithoutTrainingItsPointsAgain) {
     EXPECT_EQ(file(std::string("s/") + name), file(std::string("whole/") + name)) << name;
 }
 
+TEST_F(StackCli, MembersFillInMissingValues) {
+  ASSERT_EQ(shell("sed '3s/^[^,]*,/,/; 9s/^[^,]*,/,/' c.csv >holes.csv").code, 0);
+  ASSERT_EQ(
+      shell("sheaf search holes.csv --model linear,knn --cost 1 --k 5 --folds 4 --stack 2 --output s --quiet").code, 0);
+  ASSERT_TRUE(exists("s/stack.csv"));
+  const auto outcome = shell("sheaf predict holes.csv --model-file s/model.txt --output p.csv");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(cells("p.csv").size(), 151U);
+}
+
 TEST_F(StackCli, ComparesWithOtherSearches) {
   ASSERT_EQ(shell(std::string(stacked) + " --output s --quiet").code, 0);
   ASSERT_EQ(shell("sheaf search c.csv --model linear --cost 1 --folds 5 --seed 2 --output l --quiet").code, 0);
