@@ -56,7 +56,7 @@ void Arguments::add_for_family(const std::string& family, Option option) {
 }
 
 void Arguments::apply_families(const std::vector<std::string>& families, std::string_view model,
-                               const std::function<void(std::size_t)>& begin) const {
+                               const std::function<bool(std::size_t, std::string_view)>& begin) const {
   for (const auto& section : sections_)
     for (const auto& option : section.options) {
       if (option.families.empty() || option.texts.empty()) continue;
@@ -66,7 +66,7 @@ void Arguments::apply_families(const std::vector<std::string>& families, std::st
         names.push_back(name);
         for (std::size_t k = 0; k < families.size(); ++k) {
           if (families[k] != name) continue;
-          begin(k);
+          if (!begin(k, option.flag.substr(2))) continue;
           for (const auto& text : option.texts) set(text);
           taken = true;
         }

@@ -69,10 +69,10 @@ class Arguments {
   }
   /// An option that only models of one family have. Families may share a flag; apply_family() sets it.
   void add_for_family(const std::string& family, Option option);
-  /// Sets what was given of the options of some families, after begin(k) for the k-th of them. One that none of them
-  /// has is a UsageError; `model` is what they are called.
+  /// Sets what was given of the options of some families. begin(k, option) comes before an option of the k-th of them
+  /// and says whether the model takes it. One that none takes is a UsageError; `model` is what they are called.
   void apply_families(const std::vector<std::string>& families, std::string_view model,
-                      const std::function<void(std::size_t)>& begin) const;
+                      const std::function<bool(std::size_t, std::string_view)>& begin) const;
   /// The options of families that were given, without their dashes.
   std::vector<std::string> given_for_families() const;
 

@@ -40,7 +40,7 @@ OWNERS = {
     "rescore": "rescore",
     "snippets": "snippets",
     "pipeline": "pipeline",
-    "model": "model",
+    "model": "model stack",
     "search": "compare search",
     "report": "report",
 }

@@ -85,6 +85,7 @@ void ModelArguments::declare_options(Arguments& arguments) {
   const auto unwanted = searching_ ? ParameterUse::fit : ParameterUse::search;
   for (const auto* family : families()) {
     const auto kinds = family->kinds();
+    if (kinds.empty()) continue;
     if (selecting_ && std::none_of(kinds.begin(), kinds.end(), selects)) continue;
     arguments.section(std::string(family->section()));
     for (const auto& row : parameters_of(kinds.front().options)) {
@@ -116,7 +117,11 @@ void ModelArguments::apply(const Arguments& arguments) {
   if (space_.candidates.empty() && !space_.choose_candidates) families.push_back(name_of(space_.options.family()));
   arguments.apply_families(
       families, space_.choose_candidates ? "a choice among models, which finds its own values; name a model" : name_,
-      [&](std::size_t k) { set_ = space_.candidates.empty() ? &space_ : &space_.candidates[k].space; });
+      [&](std::size_t k, std::string_view option) {
+        set_ = space_.candidates.empty() ? &space_ : &space_.candidates[k].space;
+        const auto name = option.starts_with("no-") ? option.substr(3) : option;  // turned off
+        return space_.candidates.empty() || has_parameter(set_->options, name);
+      });
   if (!space_.candidates.empty() && !files_.empty())
     fail_usage("--{} is read for one model, not for several", files_.front().parameter);
   check_bins(arguments, pipeline_.binning);

@@ -5,6 +5,7 @@
 
 #include <sheaf/glm.hpp>
 #include <sheaf/model.hpp>
+#include <sheaf/stack.hpp>
 
 #include "command.hpp"
 #include "core/fail.hpp"
@@ -20,6 +21,15 @@ namespace {
 
 constexpr std::size_t explained_features = 10;  // of a linear model, unless a number is given
 
+bool fills_missing(const Model& model) {
+  if (const auto* stack = model.get_if<StackModel>())
+    return std::all_of(stack->members.begin(), stack->members.end(),
+                       [](const StackMember& member) { return fills_missing(member.model); });
+  const auto& steps = model.pipeline().steps;
+  return std::any_of(steps.begin(), steps.end(),
+                     [](const auto& step) { return std::holds_alternative<ImputeStep>(step); });
+}
+
 struct Predict {
   std::string input, model_path, output, explain_path, offset_path;
   std::optional<std::size_t> explained;
@@ -33,10 +43,7 @@ struct Predict {
       fail_usage("--model-file FILE is missing: the model to apply, as sheaf fit, LIBLINEAR or LIBSVM wrote it");
     check_output(common, output);
     const auto model = Model::load(model_path);
-    const auto& steps = model.pipeline().steps;
-    if (std::any_of(steps.begin(), steps.end(),
-                    [](const auto& step) { return std::holds_alternative<ImputeStep>(step); }))
-      reading.missing = Missing::keep;  // filled in as in training
+    if (fills_missing(model)) reading.missing = Missing::keep;  // as in training
     if (!model.trained().has_precomputed_columns()) reading.known = model.known_columns();
     check_threshold(model);
     const auto reader = common.context();

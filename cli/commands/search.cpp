@@ -27,7 +27,7 @@ struct Search {
 
   /// The command that trains the chosen one of several models alone.
   std::string repeat_text(const SearchResult& result) const {
-    if (result.models.empty()) return {};
+    if (result.models.empty() || result.stack) return {};
     const auto& chosen = *result.model_of(result.chosen());
     const auto own = result.own_point(result.chosen());
     std::string flags;
@@ -66,14 +66,29 @@ std::function<void()> declare(Arguments& arguments) {
   search->run.declare(arguments);
   search->model.declare_kind(arguments);
   arguments.section("Search");
-  arguments.parameters(search->options, {"split",           "folds",          "test-fraction",
-                                         "test-size",       "window",         "gap",
-                                         "equal-rows",      "outer",          "outer-split",
-                                         "outer-fraction",  "score",          "choose",
-                                         "strategy",        "trials",         "time",
-                                         "batch",           "predictions",    "calibrate",
-                                         "threshold",       "learning-curve", "permutation-importance",
-                                         "permutation-test"});
+  arguments.parameters(search->options, {"split",
+                                         "folds",
+                                         "test-fraction",
+                                         "test-size",
+                                         "window",
+                                         "gap",
+                                         "equal-rows",
+                                         "outer",
+                                         "outer-split",
+                                         "outer-fraction",
+                                         "score",
+                                         "choose",
+                                         "strategy",
+                                         "trials",
+                                         "time",
+                                         "batch",
+                                         "predictions",
+                                         "calibrate",
+                                         "threshold",
+                                         "learning-curve",
+                                         "permutation-importance",
+                                         "permutation-test",
+                                         "stack"});
   search->model.declare_options(arguments);
   declare_reading(arguments, search->reading, true);
   search->common.declare(arguments, {"device", "threads", "memory", "seed"}, {.several_devices = true});

@@ -37,6 +37,13 @@ Json model_json(const std::string& name, const LinearModel& model) {
           {"deviance", s.deviance}, {"aic", aic(*model.glm)},     {"bic", bic(*model.glm)}};
 }
 
+/// The score that is compared, above a table.
+std::string score_title(Metric metric, bool nested) {
+  return fmt::format(
+      "{}{}\n", bold(info(metric).title),
+      dim(nested ? "  on the outer folds" : "  of the chosen points, on the splits they were chosen by"));
+}
+
 }  // namespace
 
 std::string compare_text(const Comparison& c, const std::string& first, const std::string& second) {
@@ -45,10 +52,7 @@ std::string compare_text(const Comparison& c, const std::string& first, const st
     rows.push_back({std::to_string(k + 1), score_text(c.first[k]), score_text(c.second[k]),
                     fmt::format("{:+.4f}", c.first[k] - c.second[k])});
   rows.push_back({"mean", score_text(c.mean_first), score_text(c.mean_second), fmt::format("{:+.4f}", c.difference)});
-  return fmt::format(
-             "{}{}\n", bold(info(c.metric).title),
-             dim(c.nested ? "  on the outer folds" : "  of the chosen points, on the splits they were chosen by")) +
-         table(rows, "lrrr", 2) +
+  return score_title(c.metric, c.nested) + table(rows, "lrrr", 2) +
          fmt::format(
              "\n  difference {:+.4f}, 95 % interval {:+.4f} to {:+.4f}\n  corrected resampled t-test: t = {:.3f}, "
              "{} degrees of freedom, p = {:.4g}\n",
@@ -69,6 +73,51 @@ std::string compare_json(const Comparison& c) {
                     {"degrees_of_freedom", number(c.degrees)},
                     {"p_value", number(c.p_value)}};
   return answer.dump(2) + "\n";
+}
+
+std::string searches_text(const SearchesComparison& c) {
+  std::vector<std::vector<std::string>> rows{{dim("search"), dim("score"), dim("95 % interval"),
+                                              dim("difference to the best"), dim("t"), dim("p"), dim("p, adjusted")}};
+  for (const auto& search : c.searches) {
+    const auto& test = search.to_best;
+    const auto interval = fmt::format("{} to {}", score_text(search.low), score_text(search.high));
+    if (&search == &c.searches.front())
+      rows.push_back({search.folder, score_text(search.mean), interval, "best", "", "", ""});
+    else
+      rows.push_back({search.folder, score_text(search.mean), interval,
+                      fmt::format("{:+.4f} ({:+.4f} to {:+.4f})", test.difference, test.low, test.high),
+                      fmt::format("{:.3f}", test.t), fmt::format("{:.4g}", test.p_value),
+                      fmt::format("{:.4g}", search.adjusted_p_value)});
+  }
+  return score_title(c.metric, c.nested) + table(rows, "lrrrrrr", 2) +
+         fmt::format(
+             "\n  corrected resampled t-test, {} degrees of freedom; p-values are adjusted for {} comparisons (Holm)\n",
+             c.searches.front().to_best.degrees, c.searches.size() - 1);
+}
+
+std::string searches_json(const SearchesComparison& c) {
+  Json list = Json::array();
+  for (const auto& search : c.searches) {
+    const auto& test = search.to_best;
+    const bool best = &search == &c.searches.front();
+    const auto of_test = [&](double value) { return best ? Json() : number(value); };
+    list.push_back({{"search", search.folder},
+                    {"scores", numbers(search.scores)},
+                    {"mean", number(search.mean)},
+                    {"interval", {number(search.low), number(search.high)}},
+                    {"difference", of_test(test.difference)},
+                    {"standard_error", of_test(test.standard_error)},
+                    {"difference_interval", best ? Json() : Json{number(test.low), number(test.high)}},
+                    {"t", of_test(test.t)},
+                    {"p_value", of_test(test.p_value)},
+                    {"adjusted_p_value", of_test(search.adjusted_p_value)}});
+  }
+  const Json answer{{"score", info(c.metric).name},
+                    {"nested", c.nested},
+                    {"degrees_of_freedom", number(c.searches.front().to_best.degrees)},
+                    {"adjustment", "holm"},
+                    {"searches", std::move(list)}};
+  return answer.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string models_text(const LinearModel& first, const LinearModel& second, const LikelihoodRatioTest& test,

@@ -11,6 +11,9 @@ namespace sheaf::cli {
 
 std::string compare_text(const Comparison& comparison, const std::string& first, const std::string& second);
 std::string compare_json(const Comparison& comparison);
+/// Of more than two searches.
+std::string searches_text(const SearchesComparison& comparison);
+std::string searches_json(const SearchesComparison& comparison);
 
 /// A likelihood-ratio test between two generalised linear models, by the names of their files.
 std::string models_text(const LinearModel& first, const LinearModel& second, const LikelihoodRatioTest& test,

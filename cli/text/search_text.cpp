@@ -77,8 +77,8 @@ std::string table_text(const SearchResult& r) {
 std::string leaderboard_text(const SearchResult& r) {
   const auto metric = *r.options.score;
   std::vector<std::vector<std::string>> rows{{"", dim("model"), dim(info(metric).title), dim("std. dev."),
-                                              dim("behind the best"), dim("95 % interval"), dim("points"),
-                                              dim("steps before it")}};
+                                              dim(r.stack ? "difference to it" : "behind the best"),
+                                              dim("95 % interval"), dim("points"), dim("steps before it")}};
   for (const auto& row : r.leaderboard()) {
     const auto& model = r.models[static_cast<std::size_t>(row.model)];
     const bool chosen = row.place == static_cast<std::int32_t>(r.level.chosen.chosen);
@@ -86,25 +86,45 @@ std::string leaderboard_text(const SearchResult& r) {
     const auto steps = describe_steps(model.candidate.pipeline);
     rows.push_back({chosen ? ">" : "", chosen ? bold(model.candidate.name) : model.candidate.name,
                     score_text(row.score.mean), dropped ? "" : score_text(row.score.standard_deviation),
-                    chosen ? "" : score_text(std::abs(row.difference)),
+                    chosen    ? ""
+                    : r.stack ? fmt::format("{:+.4f}", row.difference)  // others may be better
+                              : score_text(std::abs(row.difference)),
                     row.has_interval ? fmt::format("{} to {}", score_text(row.low), score_text(row.high))
                     : dropped        ? fmt::format("dropped after {} splits", row.score.splits)
                                      : "",
-                    grouped(model.points), steps.empty() ? "none" : steps});
+                    grouped(model.points),
+                    r.stack && &model == &r.models.back() ? "those of its members"
+                    : steps.empty()                       ? "none"
+                                                          : steps});
   }
   return fmt::format("\n{}{}\n", bold("Models"), dim("  the best point of each, on the same splits")) +
          table(rows, "llrrrlrl", 2);
 }
 
+std::string stack_text(const SearchResult& r) {
+  std::vector<std::vector<std::string>> rows{{dim("weight"), dim("model"), dim("point")}};
+  const auto& stack = r.stack->all;
+  for (std::size_t m = 0; m < stack.members.size(); ++m) {
+    const auto own = r.of_model(static_cast<std::int32_t>(stack.members[m].front()) - 1);
+    rows.push_back({fmt::format("{:.3f}", stack.weights[m]), r.model_of(stack.members[m])->candidate.name,
+                    own.point_text(r.own_point(stack.members[m]))});
+  }
+  return fmt::format("\n{}{}\n", bold("Stack"), dim("  weights learnt on held-out predictions")) +
+         table(rows, "rll", 2);
+}
+
 /// The points of the chosen model, behind a table of the models if several were compared.
 std::string points_text(const SearchResult& r) {
   if (r.models.empty()) return table_text(r);
+  if (r.stack) return leaderboard_text(r) + stack_text(r);
   const auto chosen = static_cast<std::int32_t>(r.chosen().front()) - 1;
   return leaderboard_text(r) + table_text(r.of_model(chosen));
 }
 
 std::string chosen_text(const SearchResult& r) {
-  std::string how = r.options.choice == Choice::best ? "the best mean" : "the simplest within one standard error of *";
+  std::string how = r.stack                            ? "as asked for"
+                    : r.options.choice == Choice::best ? "the best mean"
+                                                       : "the simplest within one standard error of *";
   if (r.model->get_if<SvmModel>() != nullptr)
     how += fmt::format("; {} support vectors when trained on all rows",
                        grouped(r.model->get_if<SvmModel>()->support_vectors()));

@@ -1,4 +1,4 @@
-// Whether one search found better models than another on the same splits of the same rows.
+// Whether one search found better models than others on the same splits of the same rows.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,32 @@ Comparison compare_scores(std::vector<double> first, std::vector<double> second,
 /// The chosen models of two results folders, by their outer folds where both have them. `metric`: empty: what both
 /// were chosen by. Folders of other data, splits or seeds, and what is no results folder of this version, are Errors.
 Comparison compare_searches(const std::string& first, const std::string& second, const std::string& metric = {});
+
+/// One of several searches that are compared.
+struct ComparedSearch {
+  std::string folder;
+  std::vector<double> scores;  ///< of each split
+  double mean = 0;
+  double low = 0, high = 0;  ///< the 95 % interval of the mean, corrected as that of a difference
+  /// Of this search (first) and the best one (second); that of the best one with itself says nothing.
+  Comparison to_best;
+  double adjusted_p_value = 1;  ///< that of to_best, adjusted for the number of comparisons by holm()
+};
+
+/// Several searches, each beside the best.
+struct SearchesComparison {
+  Metric metric = Metric::accuracy;
+  bool nested = false;                   ///< scores are those of the outer folds
+  std::vector<ComparedSearch> searches;  ///< best first
+};
+
+/// Two results folders or more, each compared with the one of the best mean as by compare_scores(). Splits that some
+/// search has no score for are left out of all. Errors as for two.
+SearchesComparison compare_searches(const std::vector<std::string>& folders, const std::string& metric = {});
+
+/// Holm 1979: p-values adjusted so that, if each one below a level counts as a finding, any false finding has at most
+/// the probability of that level.
+std::vector<double> holm(const std::vector<double>& p_values);
 
 /// The distribution function of Student's t.
 double student_t(double t, double degrees);

@@ -74,7 +74,7 @@ class Model {
   /// The text in the format of the program that this family stands in for, where that can hold the model.
   std::optional<std::string> peer_text() const;
 
-  /// "linear", "elastic-net", "glm", "svm" or "neighbors".
+  /// "linear", "elastic-net", "glm", "svm", "neighbors" or "stack".
   std::string_view family() const;
   std::int64_t features() const;
   const std::vector<std::string>& class_names() const;  ///< regression: none

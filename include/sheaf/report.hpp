@@ -40,6 +40,9 @@ std::string outer_csv(const SearchResult& result);
 std::string features_csv(const SearchResult& result);
 /// One line for each held-out row and the split that held it out, where they were asked for.
 std::string predictions_csv(const SearchResult& result);
+/// What the weights of a stack were learnt on: one line for each held-out row and the split that held it out, with the
+/// probabilities or predictions of each member. Without a stack nothing.
+std::string stack_csv(const SearchResult& result);
 /// The points of the ROC and precision-recall curves of the chosen models, one line each; nothing where there are none.
 std::string curves_csv(const SearchResult& result);
 /// One line for each split, true class and predicted class with rows; nothing where there are none.

@@ -37,6 +37,10 @@ inline constexpr std::string_view automatic_model = "auto";
 /// `auto`, a kind of model, or kinds separated by commas, which are compared: "linear,svm,knn". `pipeline`: the steps
 /// before each of them. An unknown name is a UsageError.
 SearchSpace space_of_models(std::string_view names, const PipelineOptions& pipeline = {});
+/// Whether this kind of model has a parameter of that name.
+bool has_parameter(const ModelOptions& options, std::string_view name);
+/// Sets one parameter from text, of several models in each that has it. One that none has is a UsageError.
+void set_parameter_of_models(SearchSpace& space, std::string_view name, std::string_view text);
 /// What a search is of if no model is named: `auto` or, if parameters of models are given, the first kind that has
 /// them.
 std::string default_model(const std::vector<std::string>& parameters);
@@ -107,6 +111,9 @@ struct SearchOptions {
   /// How often the whole search is repeated with labels in random order, to see whether it finds more than chance; 0:
   /// no.
   std::int32_t permutation_test = 0;
+  /// Of several models: the final model is a stack of the best points of so many of them, whose weights are learnt on
+  /// held-out predictions; 0: the final model is the best one alone.
+  std::int32_t stack = 0;
 };
 
 /// Over the splits that define the score.
@@ -224,6 +231,23 @@ struct PermutationTest {
   double p_value = 1;          ///< (1 + searches with a score as good) / (1 + all of them)
 };
 
+/// How a stack combines models: learnt on what they predict for held-out rows.
+struct LearntStack {
+  std::vector<Point> members;   ///< best first
+  std::vector<double> weights;  ///< of each member: 0 or more, of sum 1
+  /// Of members that have no probabilities of their own.
+  std::vector<std::optional<Calibration>> calibrations;
+};
+
+/// The stacks of a search. Each split and each outer fold has one that was learnt without its held-out rows.
+struct StackResult {
+  LearntStack all;                  ///< that of the final model, learnt on the held-out rows of all splits
+  std::vector<LearntStack> splits;  ///< its members, with weights learnt without the rows of each split
+  std::vector<LearntStack> outer;   ///< of the search without the rows of each outer fold
+  /// What `all` was learnt on, for each of its members; classes: with probabilities.
+  std::vector<HeldOutPredictions> held_out;
+};
+
 struct SearchResult {
   SearchSpace space;      ///< with everything that was left open decided
   SearchOptions options;  ///< likewise
@@ -265,13 +289,17 @@ struct SearchResult {
   std::vector<std::string> warnings;
   std::vector<std::string> notes;
   /// If several models were compared: all of them, simplest first. `space`, `title` and the pipeline of `options` are
-  /// then those of the chosen one, and the first axis is the model.
+  /// then those of the chosen one, and the first axis is the model. A stack is the last one, with one point, and chosen
+  /// on every level.
   std::vector<ComparedModel> models;
+  std::optional<StackResult> stack;  ///< where it was asked for
 
   /// The model of a point; nullptr if one model alone was searched.
   const ComparedModel* model_of(const Point& point) const {
     return models.empty() ? nullptr : &models[static_cast<std::size_t>(point.front()) - 1];
   }
+  /// Whether a point is that of the stack.
+  bool is_stack(const Point& point) const { return stack && static_cast<std::size_t>(point.front()) == models.size(); }
   /// The values of a point for the axes of its own model.
   Point own_point(const Point& point) const;
   /// The models that were compared, best first.

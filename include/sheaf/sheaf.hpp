@@ -36,6 +36,7 @@
 #include <sheaf/selection.hpp>
 #include <sheaf/snippets.hpp>
 #include <sheaf/splits.hpp>
+#include <sheaf/stack.hpp>
 #include <sheaf/survival.hpp>
 #include <sheaf/svm.hpp>
 #include <sheaf/task_fit.hpp>

@@ -67,6 +67,9 @@ class _Automatic(SheafEstimator):
     outer : int
         Outer folds of nested validation: the whole choice is repeated without each of them and scored on it, for an
         estimate that is not too good. 0: none.
+    stack : int
+        The final model is a stack of so many of the best kinds: the mean of their probabilities or predictions, with
+        weights that are learnt on predictions for held-out rows. 0: it is the best one alone.
     time_budget : float
         Seconds after which no more points are begun; None: no limit. With a limit, results depend on the machine.
     random_state : int, RandomState instance or None
@@ -75,7 +78,7 @@ class _Automatic(SheafEstimator):
     Attributes
     ----------
     best_model_ : str
-        The kind of model that was chosen.
+        The kind of model that was chosen; 'stack' of a stack.
     best_params_ : dict
         Its parameters, by the names of the command-line program with `_` for `-`.
     best_score_ : float
@@ -91,6 +94,8 @@ class _Automatic(SheafEstimator):
         to the score of the chosen one with the corrected 95 % interval from `difference_low` to `difference_high`
         (NaN for the chosen one), `n_points` that were tried, whether it was `dropped` as worse after some of the folds,
         and `steps` before it. ``pandas.DataFrame(leaderboard_)`` is a table.
+    stack_weights_ : dict of str to float or None
+        The weight of each member by its name in `leaderboard_`; None without `stack`.
     notes_ : list of str
         What the search found worth saying. Warnings are given as such.
     """
@@ -102,6 +107,7 @@ class _Automatic(SheafEstimator):
         cv: Any = 5,
         scoring: str | None = None,
         outer: int = 0,
+        stack: int = 0,
         time_budget: float | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -113,6 +119,7 @@ class _Automatic(SheafEstimator):
         self.cv = cv
         self.scoring = scoring
         self.outer = outer
+        self.stack = stack
         self.time_budget = time_budget
         self.random_state = random_state
         self.verbose = verbose
@@ -124,6 +131,7 @@ class _Automatic(SheafEstimator):
     cv: Any
     scoring: str | None
     outer: int
+    stack: int
     time_budget: float | None
     random_state: Any
     verbose: int
@@ -134,6 +142,7 @@ class _Automatic(SheafEstimator):
     scoring_: str
     steps_: str
     leaderboard_: dict[str, Array]
+    stack_weights_: dict[str, float] | None
     notes_: list[str]
 
     def _names(self) -> str:
@@ -160,7 +169,7 @@ class _Automatic(SheafEstimator):
         return max(2, smallest)
 
     def _search_settings(self, score: str | None, most_folds: int) -> Iterable[tuple[str, str]]:
-        for parameter, option in (("outer", "outer"), ("time_budget", "time")):
+        for parameter, option in (("outer", "outer"), ("stack", "stack"), ("time_budget", "time")):
             value = getattr(self, parameter)
             if value is None:
                 continue
@@ -213,6 +222,8 @@ class _Automatic(SheafEstimator):
         self.best_score_ = sign * float(np.nanmean(scores))
         nested = result.nested_score()
         self.nested_score_ = None if nested is None else sign * nested
+        members = result.stack()
+        self.stack_weights_ = None if members is None else dict(members)
         self.steps_ = result.steps
         board = result.leaderboard()
         if not board["model"]:

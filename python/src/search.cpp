@@ -164,6 +164,15 @@ py::dict leaderboard_of(const SearchResult& result) {
   return columns;
 }
 
+/// Pairs of the members' names and weights; None: there is no stack.
+std::optional<std::vector<std::pair<std::string, double>>> stack_of(const SearchResult& result) {
+  if (!result.stack) return std::nullopt;
+  std::vector<std::pair<std::string, double>> members;
+  for (std::size_t m = 0; m < result.stack->all.members.size(); ++m)
+    members.emplace_back(result.model_of(result.stack->all.members[m])->candidate.name, result.stack->all.weights[m]);
+  return members;
+}
+
 /// The mean score of the chosen models on the outer folds; None: there are no outer folds.
 std::optional<double> nested_score(const SearchResult& result) {
   if (result.outer.empty()) return std::nullopt;
@@ -214,6 +223,7 @@ void add_search(py::module_& module) {
       .def("stability_by_chance", [](const SearchResult& result) { return result.chance.values; })
       .def("leaderboard", &leaderboard_of)
       .def("nested_score", &nested_score)
+      .def("stack", &stack_of)
       .def("take_model", [](SearchResult& result) { return std::move(result.model).value(); })
       .def_property_readonly("score",
                              [](const SearchResult& result) { return std::string(info(*result.options.score).name); })

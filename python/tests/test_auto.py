@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from scipy.optimize import minimize
 from sklearn.datasets import load_diabetes, load_iris, make_circles
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
@@ -50,6 +51,60 @@ def _check_same(model, expected):
     assert model.best_model_ == chosen["model"]
     assert model.best_params_ == {name: chosen[name] for name in model.best_params_}
     np.testing.assert_allclose(model.best_score_, chosen[model.scoring_]["mean"], rtol=1e-12)
+
+
+def test_a_stack_is_the_mean_of_its_members(tmp_path):
+    X, y = _ring()
+    model = sheaf.AutoClassifier("knn,svm", stack=2, outer=3, random_state=3).fit(X, y)
+    assert model.best_model_ == "stack" and model.best_params_ == {}
+    assert model.stack_weights_ is not None and sum(model.stack_weights_.values()) == pytest.approx(1)
+    flags = ["--model", "knn,svm", "--stack", "2", "--folds", "5", "--seed", "3", "--outer", "3"]
+    expected = _command_line(tmp_path, X, y, *flags)
+    _check_same(model, expected)
+    weights = {member["model"]: member["weight"] for member in expected["stack"]["members"]}
+    assert weights == pytest.approx(model.stack_weights_, rel=1e-9)
+    assert model.nested_score_ == pytest.approx(expected["outer"]["accuracy"]["mean"], rel=1e-12)
+    shares = model.predict_proba(X)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[shares.argmax(axis=1)])
+    logarithms = np.log(np.maximum(shares, 1e-15))
+    np.testing.assert_allclose(model.decision_function(X), logarithms[:, 1] - logarithms[:, 0], rtol=1e-6, atol=1e-12)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(X), shares)
+    assert sheaf.AutoClassifier("knn,svm", random_state=3).fit(X, y).stack_weights_ is None
+    with pytest.raises(ValueError, match="several models"):
+        sheaf.AutoClassifier("linear", stack=2).fit(X, y)
+
+
+def test_weights_of_a_stack_are_the_optimum_of_scipy(tmp_path):
+    """On the held-out predictions that the command line writes, of classes and of numbers."""
+    X, y = load_diabetes(return_X_y=True)
+    X, y = X[:150], y[:150]
+    for labels, names in ((np.where(y > np.median(y), "high", "low"), "linear,knn,svm"), (y, "ridge,knn,svm")):
+        found = _command_line(tmp_path, X, labels, "--model", names, "--stack", "3", "--folds", "4", "--force")
+        table = pd.read_csv(tmp_path / "found/stack.csv")
+        members = [member["model"] for member in found["stack"]["members"]]
+        weights = np.array([member["weight"] for member in found["stack"]["members"]])
+        if found["classes"]:
+            columns = [[f"{name}: probability of {label}" for name in members] for label in table["truth"]]
+            values = np.array([table.loc[row, names].to_numpy(dtype=float) for row, names in enumerate(columns)])
+
+            def loss(w, values=values):
+                return -np.log(np.maximum(values, 1e-15) @ w).mean()
+
+        else:
+            values, truth = table[[f"{name}: prediction" for name in members]].to_numpy(), table["truth"].to_numpy()
+
+            def loss(w, values=values, truth=truth):
+                return ((values @ w - truth) ** 2).mean() / truth.var()
+
+        whole = {"type": "eq", "fun": lambda w: w.sum() - 1}
+        starts = np.random.default_rng(0).dirichlet(np.ones(len(members)), 5)
+        best = min(
+            minimize(loss, start, bounds=[(0, 1)] * len(members), constraints=whole, options={"ftol": 1e-14}).fun
+            for start in starts
+        )
+        assert loss(weights) == pytest.approx(best, abs=1e-8)
 
 
 def test_a_ring_is_not_linear():

@@ -49,17 +49,21 @@
 #' @param choose `"best"`, or `"one-standard-error"`: the simplest model within one standard error of the best.
 #' @param strategy `"auto"`, `"grid"`, `"random"`, `"refine"`, `"descent"` or `"halving"`.
 #' @param trials how many points `"random"` and `"refine"` draw.
+#' @param stack of several models: the final model is a stack of so many of the best, whose predictions are averaged
+#'   with weights that are learnt on held-out predictions; `NULL`: the best one alone.
 #' @param predictions whether to keep what the chosen models predict for held-out rows.
 #' @param calibrate `"platt"` or `"isotonic"`: learn probabilities from those predictions.
 #' @param weights how much each row counts in training.
 #' @param seed of the folds; `NULL`: drawn from R's generator.
 #' @param control see [sheaf_control()].
-#' @param ... options of the model, such as `kernel = "rbf"`.
+#' @param ... options of the model, such as `kernel = "rbf"`. Those of several models, like `grid`, are set in each
+#'   model that has them.
 #' @return An object of class `sheaf_search`: `best` (the chosen point: its parameters and, of several models, its
 #'   model), `results` (a data frame of points with the mean, standard deviation and standard error of the score, and
 #'   the mean size of the models), `scores` (of each metric, points x splits), `outer` (a table of the outer folds),
-#'   `predictions`, and `models` (a data frame of the models that were compared, best first, with their differences to
-#'   the chosen one and corrected 95 % intervals). `predict()` uses the chosen model.
+#'   `predictions`, `models` (a data frame of the models that were compared, best first, with their differences to
+#'   the chosen one and corrected 95 % intervals), and `stack` (a data frame of its members and their weights).
+#'   `predict()` uses the chosen model.
 #' @examples
 #' set.seed(1)
 #' found <- sheaf_search(iris[, 1:4], iris$Species, model = "svm",
@@ -102,13 +106,13 @@ plain_frame <- function(formula, data, keep_missing) {
 sheaf_search.default <- function(x, y, model = NULL, grid = list(), prepare = list(), folds = NULL, foldid = NULL,
                                  groups = NULL, split = NULL, order = NULL, test_size = NULL, window = NULL,
                                  gap = NULL, equal_rows = NULL, outer = NULL, score = NULL, choose = NULL,
-                                 strategy = NULL, trials = NULL, predictions = FALSE, calibrate = NULL, weights = NULL,
-                                 seed = NULL, control = list(), ...) {
+                                 strategy = NULL, trials = NULL, stack = NULL, predictions = FALSE, calibrate = NULL,
+                                 weights = NULL, seed = NULL, control = list(), ...) {
   call <- as_generic(match.call(), quote(sheaf_search))
   check_split(split, groups)
   settings <- rbind(setting("folds", folds), setting("split", split), setting("test-size", test_size, "test_size"),
                     setting("window", window), setting("gap", gap), setting("equal-rows", equal_rows, "equal_rows"),
-                    setting("outer", outer), setting("score", score),
+                    setting("outer", outer), setting("score", score), setting("stack", stack),
                     setting("choose", choose), setting("strategy", strategy), setting("trials", trials),
                     setting("predictions", one_flag(predictions, "predictions")), setting("calibrate", calibrate))
   found <- run_search(x, y, model, grid, prepare, settings, foldid, groups, weights, seed, control, FALSE, list(...),
@@ -162,6 +166,7 @@ run_search <- function(x, y, model, grid, prepare, settings, foldid, groups, wei
                  control = control, notes = found$notes, pointer = found$pointer, regression = !is.factor(y))
   if (!is.null(found$points)) result <- c(result, search_results(found))
   if (!is.null(found$models)) result$models <- as.data.frame(found$models)
+  if (!is.null(found$stack)) result$stack <- as.data.frame(found$stack)
   if (!is.null(found$outer)) result <- c(result, outer_results(found))
   if (!is.null(found$held_out)) result$predictions <- held_out_frame(found, y)
   if (!is.null(found$model)) {
@@ -278,6 +283,10 @@ print.sheaf_search <- function(x, ...) {
       " (standard error)\n", sep = "")
   print(x$best, row.names = FALSE)
   if (!is.null(x$models)) print_models(x$models)
+  if (!is.null(x$stack)) {
+    cat("\nStack, with weights learnt on held-out predictions:\n")
+    print(transform(x$stack, weight = format(x$stack$weight, digits = 3)), row.names = FALSE)
+  }
   if (!is.null(x$outer)) {
     scores <- x$outer[[x$score]]
     cat("\nNested validation, ", nrow(x$outer), " outer folds: ", format(mean(scores), digits = 4), " +- ",

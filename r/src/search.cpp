@@ -13,6 +13,15 @@ SearchSpace space_of(const ModelOptions& options, const Settings& settings) {
   return space;
 }
 
+/// Several models by their names; options and values to try are those of each model that has them.
+SearchSpace space_of_several(const std::string& names, const PipelineOptions& pipeline, const Settings& options,
+                             const Settings& tried) {
+  auto space = space_of_models(names, pipeline);
+  for (const auto* settings : {&options, &tried})
+    for (const auto& row : *settings) name_argument(row, [&] { set_parameter_of_models(space, row.option, row.text); });
+  return space;
+}
+
 /// A column for each axis. Values of names are the names themselves; NA: the point's model does not have the parameter.
 List points_of(const SearchResult& result, std::span<const std::int32_t> places) {
   List columns;
@@ -72,6 +81,13 @@ List models_of(const SearchResult& result) {
   return List::create(_["model"] = names, _["mean"] = means, _["sd"] = deviations, _["difference"] = differences,
                       _["low"] = low, _["high"] = high, _["points"] = points, _["dropped"] = dropped,
                       _["steps"] = steps);
+}
+
+/// The columns of a data frame: the members of the stack.
+List stack_of(const SearchResult& result) {
+  std::vector<std::string> names;
+  for (const auto& point : result.stack->all.members) names.push_back(result.model_of(point)->candidate.name);
+  return List::create(_["model"] = names, _["weight"] = result.stack->all.weights);
 }
 
 /// One row for each outer fold or resample: what it chose, and the scores of that on its rows.
@@ -144,6 +160,7 @@ List result_list(const Rcpp::XPtr<SearchResult>& pointer) {
     answer["chosen"] = static_cast<int>(level.chosen.chosen) + 1;
   }
   if (!result.models.empty()) answer["models"] = models_of(result);
+  if (result.stack) answer["stack"] = stack_of(result);
   if (!result.outer.empty()) {
     answer["outer"] = outer_of(result);
     answer["stability"] = stability_list(result);
@@ -180,9 +197,7 @@ Rcpp::List core_search(const Rcpp::List& control, SEXP x, const Rcpp::List& abou
   options.pipeline = sheaf::default_pipeline();
   set_options(options.pipeline, settings_of(pipeline));
   const bool several = kind == sheaf::automatic_model || kind.find(',') != std::string::npos;
-  if (several && (settings.nrow() > 0 || space.nrow() > 0))
-    throw sheaf::UsageError("argument 'model': options and grids are those of one model; name one");
-  const auto tried = several ? sheaf::space_of_models(kind, options.pipeline)
+  const auto tried = several ? space_of_several(kind, options.pipeline, settings_of(settings), settings_of(space))
                              : space_of(model_options(kind, settings), settings_of(space));
   if (!folds.empty()) {
     options.splits = sheaf::custom_splits(folds);

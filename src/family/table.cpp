@@ -12,6 +12,7 @@ const Family& svm_family();
 const Family& net_family();
 const Family& glm_family();
 const Family& neighbors_family();
+const Family& stack_family();
 
 namespace {
 
@@ -21,7 +22,8 @@ struct Table {
   std::map<const Family*, std::vector<Parameter<ModelOptions>>> parameters;
 
   Table() {
-    for (const auto* family : {&linear_family(), &svm_family(), &net_family(), &glm_family(), &neighbors_family()})
+    for (const auto* family :
+         {&linear_family(), &svm_family(), &net_family(), &glm_family(), &neighbors_family(), &stack_family()})
       add(*family);
   }
   void add(const Family& family) {

@@ -51,10 +51,12 @@ inline Labels labels_of(const Labels& labels, std::span<const std::int32_t> rows
 }
 
 /// Scores models on all the rows that `labels` speaks of. `values`: rows x decision values of all models, side by side;
-/// `predicted`: rows x models, the classes they choose, or no columns for a regression.
+/// `predicted`: rows x models, the classes they choose, or no columns for a regression. `probabilities`: decision
+/// values are log-odds.
 inline std::vector<ModelScores> score_rows(const Context& context, const Labels& labels, const Block<double>& values,
-                                           const Block<std::int32_t>& predicted, bool keep_decisions) {
-  score::Scorer<double> scorer(context, truth_of(labels), false);
+                                           const Block<std::int32_t>& predicted, bool keep_decisions,
+                                           bool probabilities = false) {
+  score::Scorer<double> scorer(context, truth_of(labels), probabilities);
   if (keep_decisions) scorer.keep_decisions();
   score::TestRows all;
   for (std::int32_t i = 0; i < labels.rows; ++i) all.rows.push_back(i);

@@ -5,6 +5,7 @@
 
 #include <sheaf/io.hpp>
 #include <sheaf/splits.hpp>
+#include <sheaf/stack.hpp>
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
@@ -14,6 +15,8 @@
 #include "data/text/model_file.hpp"
 #include "family/family.hpp"
 #include "model/calibration_file.hpp"
+#include "model/class_values.hpp"
+#include "model/lines.hpp"
 #include "model/threshold_file.hpp"
 #include "pipeline/file.hpp"
 
@@ -23,26 +26,8 @@ namespace {
 Model read_own(ModelReader& reader) {
   std::vector<std::string> known;
   for (const auto* family : families()) known.emplace_back(family->name());
-  const auto family = read_model_family(reader, known);
-  auto [pipeline, features] = pipeline::read_pipeline(reader);
-  auto calibration = read_calibration(reader);
-  const auto threshold = read_threshold(reader);
-  Model model(find_family(family)->read(reader));
+  auto model = read_model_lines(reader, read_model_family(reader, known));
   if (!reader.at_end()) reader.fail_expected("the end of the file");
-  if (calibration) {
-    const auto classes = model.class_names().size();
-    if (calibration->curves.size() != (classes > 2 ? classes : 1) || classes < 2)
-      reader.fail_here("the calibration has another number of curves than the model has decision values");
-    model.set_calibration(std::move(*calibration));
-  }
-  if (threshold) {
-    if (model.class_names().size() != 2) reader.fail_here("a threshold is for two classes, and the model has others");
-    model.set_threshold(*threshold);
-  }
-  if (features >= 0 && features != model.features())
-    reader.fail_here(
-        fmt::format("{} features come out of the pipeline, and the model has {}", features, model.features()));
-  model.set_pipeline(std::move(pipeline));
   return model;
 }
 
@@ -93,6 +78,33 @@ void check_fit_alone(const ModelOptions& options) {
 
 }  // namespace
 
+std::string model_lines(const Model& model) {
+  return pipeline::pipeline_text(model.pipeline()) + calibration_text(model.calibration()) +
+         threshold_text(model.threshold()) + model.trained().lines();
+}
+
+Model read_model_lines(ModelReader& reader, std::string_view family) {
+  auto [pipeline, features] = pipeline::read_pipeline(reader);
+  auto calibration = read_calibration(reader);
+  const auto threshold = read_threshold(reader);
+  Model model(find_family(family)->read(reader));
+  if (calibration) {
+    const auto classes = model.class_names().size();
+    if (calibration->curves.size() != (classes > 2 ? classes : 1) || classes < 2)
+      reader.fail_here("the calibration has another number of curves than the model has decision values");
+    model.set_calibration(std::move(*calibration));
+  }
+  if (threshold) {
+    if (model.class_names().size() != 2) reader.fail_here("a threshold is for two classes, and the model has others");
+    model.set_threshold(*threshold);
+  }
+  if (features >= 0 && features != model.features())
+    reader.fail_here(
+        fmt::format("{} features come out of the pipeline, and the model has {}", features, model.features()));
+  model.set_pipeline(std::move(pipeline));
+  return model;
+}
+
 std::string format_model(const TrainedModel& model, ModelFile format) {
   if (format == ModelFile::sheaf) return model_file_text(model.family(), model.lines());
   if (model.peer_format() != format)
@@ -124,9 +136,7 @@ Model Model::load(const std::string& path) {
 }
 
 std::string Model::text(ModelFile format) const {
-  if (format == ModelFile::sheaf)
-    return model_file_text(family(), pipeline::pipeline_text(pipeline_) + calibration_text(calibration_) +
-                                         threshold_text(threshold_) + trained_->lines());
+  if (format == ModelFile::sheaf) return model_file_text(family(), model_lines(*this));
   const auto program = program_of(format);
   if (!pipeline_.empty())
     fail_usage("{}'s model files hold no steps before the model, and this one has {}; take Sheaf's own format", program,
@@ -142,6 +152,7 @@ Pipeline Model::inputs() const {
   if (!pipeline_.empty()) return result;
   result.features = trained_->features();
   result.feature_names = trained_->feature_names();
+  if (const auto* stack = get_if<StackModel>()) result.levels = stack->levels;
   return result;
 }
 
@@ -197,13 +208,8 @@ std::optional<Coefficients> Model::coefficients() const {
   return result;
 }
 
-/// One value for two classes, above 0 speaking for the first, and one a class for more, where the family has such.
 std::vector<double> Model::class_decisions(const Predictions& predictions) const {
-  if (class_names().size() != 2 || predictions.columns != 2) return predictions.decisions;
-  std::vector<double> result;
-  for (std::size_t i = 0; i + 1 < predictions.decisions.size(); i += 2)
-    result.push_back(predictions.decisions[i] - predictions.decisions[i + 1]);
-  return result;
+  return class_values(*this, predictions);
 }
 
 template <class T>
@@ -211,7 +217,9 @@ Predictions Model::predict(const Context& context, const Dataset<T>& dataset, bo
                            std::span<const double> offsets) const {
   if (trained_->has_precomputed_columns()) return trained_->predict(context, dataset, probabilities, offsets);
   std::vector<std::string> warnings;
-  const auto aligned = align_features(context, inputs(), dataset, warnings);  // whose memory the next one may borrow
+  const bool is_stack = get_if<StackModel>() != nullptr;  // whose members find their features by themselves
+  const auto aligned =                                    // whose memory the next one may borrow
+      is_stack ? dataset.borrowed() : align_features(context, inputs(), dataset, warnings);
   const auto prepared = apply_pipeline(context, pipeline_, aligned);
   const auto chosen = context.for_work(prediction_work(prepared, *this));
   const bool own = probabilities && !calibration_;

@@ -1,6 +1,7 @@
 // All scores of a model's predictions.
 #include <sheaf/elastic_net.hpp>
 #include <sheaf/model.hpp>
+#include <sheaf/stack.hpp>
 
 #include "data/labels.hpp"
 #include "score/scorer.hpp"
@@ -56,8 +57,9 @@ std::optional<Scores> Model::scores(const Context& context, const Predictions& p
   const std::int32_t targets = is_regression() ? target.targets() : 1;
   const std::int32_t columns = classes > 2 ? classes : targets;
   const auto values = class_decisions(predictions);
-  const bool ranked = std::ssize(values) == predictions.rows * columns;  // an SVM of many pairs has one for each pair
-  const bool probabilities = get_if<LinearModel>() != nullptr && has_probabilities();
+  const bool ranked = std::ssize(values) == predictions.rows * columns;
+  const bool has_log_odds = get_if<LinearModel>() != nullptr || get_if<StackModel>() != nullptr;
+  const bool probabilities = has_log_odds && has_probabilities();
   const auto cpu = context.with({.device = Device::cpu()});
   const bool of_quantile = get_if<LinearModel>() != nullptr && get_if<LinearModel>()->net &&
                            net_loss(*get_if<LinearModel>()) == Loss::quantile;

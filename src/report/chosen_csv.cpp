@@ -67,6 +67,35 @@ std::string predictions_csv(const SearchResult& r) {
   return text;
 }
 
+std::string stack_csv(const SearchResult& r) {
+  if (!r.stack) return {};
+  const auto& members = r.stack->held_out;
+  const auto& first = members.front();
+  const bool classes = !r.class_names.empty();
+  const auto width = classes ? r.class_names.size() : static_cast<std::size_t>(first.columns);
+  std::string text = "row,split";
+  if (r.target_names.empty()) text += ",truth";
+  for (const auto& name : r.target_names) text += ',' + csv_field("truth of " + name);
+  for (const auto& point : r.stack->all.members)
+    for (std::size_t c = 0; c < width; ++c) {
+      const auto what = classes                  ? "probability of " + r.class_names[c]
+                        : r.target_names.empty() ? std::string("prediction")
+                                                 : "prediction of " + r.target_names[c];
+      text += ',' + csv_field(r.model_of(point)->candidate.name + ": " + what);
+    }
+  text += '\n';
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    text += fmt::format("{},{}", first.rows[i] + 1, first.splits[i] + 1);
+    if (classes) text += ',' + class_name(r, first.truth[i]);
+    for (std::size_t c = 0; c < width && !classes; ++c) text += fmt::format(",{}", first.values[i * width + c]);
+    for (const auto& member : members)
+      for (std::size_t c = 0; c < width; ++c)
+        text += fmt::format(",{}", (classes ? member.probabilities : member.decisions)[i * width + c]);
+    text += '\n';
+  }
+  return text;
+}
+
 std::string curves_csv(const SearchResult& r) {
   std::string text;
   const auto models = chosen_models(r);

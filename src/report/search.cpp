@@ -314,12 +314,30 @@ std::string leaderboard_card(const SearchResult& r) {
                     row.has_interval ? fmt::format("{:+.4f} to {:+.4f}", row.low, row.high)
                     : row.place < 0  ? fmt::format("dropped after {} splits", row.score.splits)
                                      : "",
-                    grouped(model.points), steps.empty() ? "none" : steps});
+                    grouped(model.points),
+                    r.stack && &model == &r.models.back() ? "those of its members"
+                    : steps.empty()                       ? "none"
+                                                          : steps});
   }
   return card("Models",
               "The best point of each model on the same splits. An interval that holds 0 means that the splits do not "
               "tell the two apart. Models that were clearly worse on the first splits were dropped.",
               table(rows, "llrrrrl", line), true);
+}
+
+std::string stack_card(const SearchResult& r) {
+  std::vector<std::vector<std::string>> rows{{"weight", "model", "point"}};
+  const auto& stack = r.stack->all;
+  for (std::size_t m = 0; m < stack.members.size(); ++m) {
+    const auto own = r.of_model(static_cast<std::int32_t>(stack.members[m].front()) - 1);
+    rows.push_back({fmt::format("{:.3f}", stack.weights[m]), r.model_of(stack.members[m])->candidate.name,
+                    own.point_text(r.own_point(stack.members[m]))});
+  }
+  return card("The stack",
+              fmt::format("The prediction is the mean of the members' {}, with weights that were learnt on rows that "
+                          "the members had not seen.",
+                          r.class_names.empty() ? "predictions" : "probabilities"),
+              table(rows, "rll"));
 }
 
 std::string table_card(const SearchResult& r) {
@@ -335,7 +353,7 @@ std::string table_card(const SearchResult& r) {
     rows.push_back({p == chosen.chosen ? "chosen" : p == chosen.best ? "best mean" : ""});
     append(rows.back(), point_cells(r, r.point(r.level, p)));
     for (const auto metric : r.metrics) rows.back().push_back(spread_text(r.summary(p, metric)));
-    if (sizes) rows.back().push_back(fmt::format("{:.1f}", r.size(r.level, p)));
+    if (sizes) rows.back().push_back(r.size(r.level, p) >= 0 ? fmt::format("{:.1f}", r.size(r.level, p)) : "");
   }
   return card("All scores", "Mean over the splits ± standard deviation.",
               table(rows, alignment, r.level.chosen.chosen + 1), true);
@@ -432,8 +450,9 @@ std::string study_cards(const SearchResult& r) {
 }  // namespace
 
 std::string search_html(const SearchResult& r) {
-  const auto scores =
-      r.models.empty() ? score_cards(r) : score_cards(r.of_model(static_cast<std::int32_t>(r.chosen().front()) - 1));
+  const auto scores = r.models.empty() ? score_cards(r)
+                      : r.stack        ? stack_card(r)
+                                       : score_cards(r.of_model(static_cast<std::int32_t>(r.chosen().front()) - 1));
   const std::string body = header_tiles(r) + "<div class=\"cards\">\n" + verdict_card(r) + notes_of(r) +
                            leaderboard_card(r) + scores + curve_cards(r) + threshold_card(r) + reliability_card(r) +
                            confusion_cards(r) + learning_card(r) + importance_card(r) + weights_cards(r) +

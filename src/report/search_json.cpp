@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -258,6 +259,24 @@ Json models_json(const SearchResult& r) {
   return list;
 }
 
+Json learnt_stack_json(const SearchResult& r, const LearntStack& stack) {
+  Json list = Json::array();
+  for (std::size_t m = 0; m < stack.members.size(); ++m) {
+    Json member{{"model", r.model_of(stack.members[m])->candidate.name},
+                {"weight", stack.weights[m]},
+                {"calibrated", stack.calibrations[m].has_value()},
+                {"point", point_json(r, stack.members[m])}};
+    list.push_back(std::move(member));
+  }
+  return list;
+}
+
+Json stack_json(const SearchResult& r) {
+  Json outer = Json::array();
+  for (const auto& stack : r.stack->outer) outer.push_back(learnt_stack_json(r, stack));
+  return {{"members", learnt_stack_json(r, r.stack->all)}, {"outer", std::move(outer)}};
+}
+
 /// ",0.5,,0.25": the scores of one model, nothing where one is not defined.
 std::string scores_text(const SearchResult& r, const ModelScores& model) {
   std::string text;
@@ -297,7 +316,15 @@ std::string point_text(const SearchResult& r, const Point& point) {
   return text;
 }
 
-std::string size_text(const ModelScores& model) { return model.size >= 0 ? fmt::format(",{}", model.size) : ""; }
+/// The size in its column, if there is one; nothing in it of a model whose size is not counted.
+std::string size_text(const ModelScores& model, bool sizes) {
+  if (!sizes) return {};
+  return model.size >= 0 ? fmt::format(",{}", model.size) : ",";
+}
+
+bool has_sizes(const std::vector<ModelScores>& models) {
+  return std::any_of(models.begin(), models.end(), [](const ModelScores& model) { return model.size >= 0; });
+}
 
 }  // namespace
 
@@ -321,6 +348,7 @@ std::string search_json(const SearchResult& r) {
               {"asked", asked_json(r)}};
   if (const auto text = verdict(r); !text.empty()) answer["verdict"] = text;
   if (!r.models.empty()) answer["models"] = models_json(r);
+  if (r.stack) answer["stack"] = stack_json(r);
   if (r.selection_binning)
     answer["selection"] = pipeline::selection_step_json(r.options.pipeline, *r.selection_binning);
   if (r.model) {
@@ -348,22 +376,25 @@ std::string search_json(const SearchResult& r) {
 std::string search_csv(const SearchResult& r) {
   const auto splits = static_cast<std::size_t>(r.splits);
   const auto& models = r.level.models;
-  std::string text = heading_text(r, "split", !models.empty() && models.front().size >= 0);
+  const bool sizes = has_sizes(models);
+  std::string text = heading_text(r, "split", sizes);
   for (std::size_t m = 0; m < models.size(); ++m)
     text += point_text(r, r.point(r.level, m / splits)) + fmt::format("{}", m % splits + 1) +
-            scores_text(r, models[m]) + size_text(models[m]) + training_text(models[m]);
+            scores_text(r, models[m]) + size_text(models[m], sizes) + training_text(models[m]);
   return text;
 }
 
 std::string outer_csv(const SearchResult& r) {
-  std::string text = heading_text(r, "fold,inner", !r.outer.empty() && r.outer.front().scores.size >= 0);
+  const bool sizes =
+      std::any_of(r.outer.begin(), r.outer.end(), [](const auto& fold) { return fold.scores.size >= 0; });
+  std::string text = heading_text(r, "fold,inner", sizes);
   for (std::size_t k = 0; k < r.outer.size(); ++k) {
     const auto& fold = r.outer[k];
     const auto chosen = fold.level.chosen.chosen;
     const double inner = r.summary(fold.level, chosen, *r.options.score).mean;
     text += point_text(r, r.point(fold.level, chosen)) +
             fmt::format("{},{}", k + 1, std::isfinite(inner) ? fmt::format("{}", inner) : "") +
-            scores_text(r, fold.scores) + size_text(fold.scores) + training_text(fold.scores);
+            scores_text(r, fold.scores) + size_text(fold.scores, sizes) + training_text(fold.scores);
   }
   return text;
 }

@@ -166,6 +166,15 @@ void check_space(SearchSpace& space) {
   }
 }
 
+void check_stack(const SearchSpace& space, const SearchOptions& options) {
+  if (options.stack == 0) return;
+  if (space.candidates.empty())
+    fail_usage(
+        "a stack is of several models; name them (model linear,svm,knn), or leave the choice to the data (auto)");
+  if (options.stack == 1) fail_usage("a stack has two members or more; 1 is asked for");
+  if (options.learning_curve) fail_usage("a learning curve is that of one point, not of a stack");
+}
+
 // A choice that was left to us leaves out models that take longer: a quarter of an hour on sixteen cores.
 constexpr double most_operations = 2e13;
 
@@ -240,6 +249,7 @@ void decide(const Dataset<T>& dataset, SearchSpace& space, SearchOptions& option
   if (space.choose_candidates && space.candidates.empty())
     space.candidates = engine::automatic_candidates(dataset, options);
   if (!space.candidates.empty() && !options.full) fail_usage("a study is of one model; name it");
+  engine::check_stack(space, options);
   engine::check_space(space);
   engine::use_row_columns(dataset.row_columns, options);
   if (space.candidates.empty()) decide_steps(dataset, space.options, options.pipeline);
@@ -252,6 +262,7 @@ void decide(const Dataset<T>& dataset, SearchSpace& space, SearchOptions& option
     fail_usage("select-share is for a single fit; a search scores models on rows that its selections have not seen");
   if (options.stability_permutations > 0 && options.full)
     fail_usage("stability-permutations is for studies; a search over all rows has no stability");
+  if (options.stack > 0 && traits.survival) fail_usage("a stack is for classes and numeric targets, not for survival");
   if (options.learning_curve && !options.full) fail_usage("a learning curve is that of a search over all rows");
   engine::decide_splits(traits, dataset, options);
   engine::decide_score(traits, dataset.target, options);

@@ -21,6 +21,7 @@
 #include "pipeline/learn.hpp"
 #include "search/batches.hpp"
 #include "search/candidates/race.hpp"
+#include "search/plan/choose_among.hpp"
 #include "search/plan/inner_progress.hpp"
 #include "search/plan/make_search.hpp"
 #include "search/plan/plan_rows.hpp"
@@ -29,6 +30,7 @@
 #include "search/results/learning_curve.hpp"
 #include "search/results/permutation_test.hpp"
 #include "search/results/result.hpp"
+#include "search/results/stack.hpp"
 #include "search/results/weights_effect.hpp"
 
 namespace sheaf {
@@ -77,8 +79,6 @@ class Engine {
   bool out_of_time() const;
   std::vector<double> scores_of(const Tried& tried) const;
   SearchLevel take_level(std::int32_t level, const std::vector<std::int32_t>& order);
-  double second_score(const SearchLevel& level, std::size_t p) const;
-  void choose_level(const std::vector<Point>& points, SearchLevel& level) const;
   void run_outer(SearchResult& result);
   void order_points(SearchResult& result, std::vector<std::int32_t>& order);
   std::int64_t models_to_train() const;
@@ -342,46 +342,6 @@ SearchLevel Engine::take_level(std::int32_t level, const std::vector<std::int32_
   return result;
 }
 
-/// What decides between points of the same score, larger being better: how sure models are of the right class, else how
-/// well they order the rows.
-double Engine::second_score(const SearchLevel& level, std::size_t p) const {
-  const auto splits = static_cast<std::size_t>(plan_.splits());
-  const auto metric = family_.has_probabilities() ? Metric::log_loss : Metric::auc;
-  std::vector<double> scores;
-  for (std::size_t s = 0; s < splits; ++s) scores.push_back(level.models[p * splits + s].score(metric));
-  const double mean = summarise(scores).mean;
-  return info(metric).larger_is_better ? mean : -mean;
-}
-
-/// Among the points in the order of how simple their models are.
-void Engine::choose_level(const std::vector<Point>& points, SearchLevel& level) const {
-  const auto splits = static_cast<std::size_t>(plan_.splits());
-  std::vector<std::size_t> order(level.points.size());
-  std::vector<std::vector<double>> keys;
-  std::vector<ScoreSummary> summaries;
-  for (std::size_t p = 0; p < order.size(); ++p) {
-    order[p] = p;
-    std::vector<double> scores;
-    double size = 0;
-    for (std::size_t s = 0; s < splits; ++s) {
-      scores.push_back(level.models[p * splits + s].score(*options_.score));
-      size += level.models[p * splits + s].size / static_cast<double>(splits);
-    }
-    summaries.push_back(summarise(scores));
-    keys.push_back(family_.complexity(points[static_cast<std::size_t>(level.points[p])], size));
-  }
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return keys[a] < keys[b]; });
-  std::vector<ScoreSummary> table;
-  std::vector<double> second;
-  table.reserve(order.size());
-  for (const auto p : order) {
-    table.push_back(summaries[p]);
-    if (!family_.labels().regression()) second.push_back(second_score(level, p));
-  }
-  const auto chosen = choose(table, info(*options_.score).larger_is_better, options_.choice, second);
-  level.chosen = {order[chosen.best], order[chosen.chosen]};
-}
-
 void Engine::run_outer(SearchResult& result) {
   std::vector<Cell> cells;
   for (std::int32_t k = 0; k < plan_.outer_folds(); ++k) {
@@ -405,8 +365,8 @@ void Engine::run(SearchResult& result) {
     for (std::int32_t k = 0; k < plan_.outer_folds(); ++k)
       result.outer.push_back({take_level(plan_.level_of(k), order), {}});
     take_race(result);
-    if (options_.full) choose_level(result.points, result.level);
-    for (auto& fold : result.outer) choose_level(result.points, fold.level);
+    if (options_.full) result.level.chosen = choose_among(family_, options_, result.points, result.level);
+    for (auto& fold : result.outer) fold.level.chosen = choose_among(family_, options_, result.points, fold.level);
     run_outer(result);
   }
   workers_.clear();  // their memory is the final model's
@@ -602,6 +562,10 @@ void describe_model(const Context& context, const Dataset<T>& dataset, std::span
     if (features.empty()) features = summarize_features(context, dataset);
     return features;
   };
+  if (result.stack) {  // whose members look at the features
+    describe_stack(context, dataset, summarize, *result.model);
+    return;
+  }
   auto pipeline = result.model->pipeline();
   pipeline::describe_training(context, dataset, summarize, pipeline);
   result.model->set_pipeline(std::move(pipeline));
@@ -679,7 +643,10 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
   if (strategies.empty())
     strategies.push_back(
         {result.options.strategy, result.options.trials, plan.splits(), context.seed(), result.options.extend});
-  engine::Engine(context, *trained, plan, result.options, strategies, work, log).run(result);
+  auto run_options = result.options;
+  if (result.options.stack > 0) run_options.refit = false;  // the final model is the stack
+  engine::Engine(context, *trained, plan, run_options, strategies, work, log).run(result);
+  if (result.options.stack > 0) engine::add_stack(context, dataset, *trained, plan, result);
   if (const auto* chosen = result.models.empty() ? nullptr : result.model_of(result.chosen())) {
     result.space = chosen->candidate.space;
     result.options.pipeline = chosen->candidate.pipeline;
@@ -708,7 +675,7 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
         context, *trained, plan, result.groups > 0 ? dataset.groups : std::vector<std::int32_t>(), result);
   result.weights_effect = engine::weights_effect(context, dataset, plan, result);
   if (result.options.permutation_test > 0)
-    result.permutation_test = engine::permutation_test(context, dataset, space, result);
+    result.permutation_test = engine::permutation_test(context, dataset, space, options.pipeline, result);
   result.notes.insert(result.notes.end(), planned.notes.begin(), planned.notes.end());
   result.warnings.insert(result.warnings.begin(), planned.warnings.begin(), planned.warnings.end());
   engine::note_edges(result);
@@ -716,7 +683,8 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
   engine::note_balance(trained->labels(), result);
   engine::warn_of_one_class(result);
   for (auto& note : pipeline_notes(dataset, result.options.pipeline)) result.notes.push_back(std::move(note));
-  for (auto& note : trained->notes(engine::outcome_of(result))) result.notes.push_back(std::move(note));
+  if (!result.stack)
+    for (auto& note : trained->notes(engine::outcome_of(result))) result.notes.push_back(std::move(note));
   result.counts = trained->kernel_counts();
   if (!dataset.groups.empty() && result.groups == 0)
     result.notes.emplace_back(

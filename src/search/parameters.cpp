@@ -65,22 +65,27 @@ bool set_row(Options& options, const std::string& name, const std::string& text)
   return false;
 }
 
-/// Sets a parameter of the one model, or of each candidate that has it.
-void set_of_models(SearchSpace& space, const std::string& name, const std::string& text) {
+}  // namespace
+
+bool has_parameter(const ModelOptions& options, std::string_view name) {
+  const auto& rows = parameters_of(options);
+  return std::any_of(rows.begin(), rows.end(), [&](const auto& row) {
+    return row.name == name && (row.kinds.empty() || options.kind().empty() ||
+                                std::find(row.kinds.begin(), row.kinds.end(), options.kind()) != row.kinds.end());
+  });
+}
+
+void set_parameter_of_models(SearchSpace& space, std::string_view name, std::string_view text) {
   if (space.choose_candidates)
     fail_usage("{} is a parameter of one model; a choice among models finds its own values", name);
   if (space.candidates.empty()) return set_parameter(space, name, text);
-  bool known = false;
-  for (auto& candidate : space.candidates)
-    for (const auto& row : parameters_of(candidate.space.options))
-      if (row.name == name) {
-        set_parameter(candidate.space, name, text);
-        known = true;
-      }
-  if (!known) find_parameter(space.candidates.front().space.options, name);
+  const auto takes = [&](const Candidate& candidate) { return has_parameter(candidate.space.options, name); };
+  auto& candidates = space.candidates;
+  if (std::none_of(candidates.begin(), candidates.end(), takes))
+    return set_parameter(candidates.front().space, name, text);  // which says what is wrong
+  for (auto& candidate : candidates)
+    if (takes(candidate)) set_parameter(candidate.space, name, text);
 }
-
-}  // namespace
 
 template <class T>
 SearchResult search(const Context& context, const Dataset<T>& dataset, std::string_view kind,
@@ -92,7 +97,7 @@ SearchResult search(const Context& context, const Dataset<T>& dataset, std::stri
     if (!set_row(options, row.first, row.second) && !set_row(options.pipeline, row.first, row.second))
       of_models.push_back(row);
   auto space = space_of_models(kind, options.pipeline);
-  for (const auto& [name, text] : of_models) set_of_models(space, name, text);
+  for (const auto& [name, text] : of_models) set_parameter_of_models(space, name, text);
   return search(context, dataset, space, options);
 }
 
@@ -159,6 +164,9 @@ const std::vector<Parameter<SearchOptions>>& parameters() {
       number_row("permutation-importance", &O::permutation_importance, {0, 10000},
                  "shuffle each feature so often among held-out rows, and report by how much the score gets worse; 0: "
                  "no"),
+      number_row("stack", &O::stack, {0, most},
+                 "several models: the final model is a stack of so many of the best, averaged with weights that are "
+                 "learnt on held-out predictions; 0: no"),
       number_row("permutation-test", &O::permutation_test, {0, 100000},
                  "repeat the whole search so often with labels in random order, and report how often it does as well; "
                  "0: no"),

@@ -258,8 +258,25 @@ TEST_F(RawTable, TwoSearchesOfTheSameSplitsAreCompared) {
   EXPECT_EQ(answer["first"].size(), 5U);
   EXPECT_LT(answer["difference"].get<double>(), 0) << "the site says something";
   EXPECT_TRUE(holds(shell("sheaf compare a b").out, "corrected resampled t-test"));
+  ASSERT_EQ(shell("sheaf search trial.csv --model knn --k 3 --folds 5 --output n").code, 0);
+  const auto three = json("sheaf compare a n b --score auc");
+  ASSERT_EQ(three["searches"].size(), 3U);
+  const auto of = [&](const std::string& name) {
+    for (const auto& search : three["searches"])
+      if (search["search"] == name) return search;
+    return nlohmann::json();
+  };
+  EXPECT_EQ(of("a")["scores"], answer["first"]);
+  EXPECT_EQ(of("b")["scores"], answer["second"]);
+  EXPECT_TRUE(three["searches"][0]["p_value"].is_null()) << "the best one is compared with nothing";
+  for (std::size_t k = 1; k < 3; ++k) {
+    EXPECT_LE(three["searches"][k]["mean"], three["searches"][k - 1]["mean"]);
+    EXPECT_GE(three["searches"][k]["adjusted_p_value"], three["searches"][k]["p_value"]);
+  }
+  EXPECT_TRUE(holds(shell("sheaf compare a b n --score auc").out, "adjusted for 2 comparisons (Holm)"));
   ASSERT_EQ(shell("sheaf search trial.csv --cost 1 --seed 2 --output c").code, 0);
   EXPECT_TRUE(complains(shell("sheaf compare a c"), 1, {"the seed"}));
+  EXPECT_TRUE(complains(shell("sheaf compare a b c"), 1, {"a and c", "the seed"}));
   EXPECT_TRUE(complains(shell("sheaf compare a nothing"), 1, {"nothing"}));
   write("b/results.json", "{\"score\": 1}");
   EXPECT_TRUE(complains(shell("sheaf compare a b"), 1, {"no results folder"}));

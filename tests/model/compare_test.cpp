@@ -1,7 +1,11 @@
 // The corrected resampled t-test, and Student's distribution beside tabulated values.
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <sheaf/compare.hpp>
@@ -54,6 +58,76 @@ TEST(CompareScores, LeavesOutSplitsWithoutAScoreAndNeedsTwo) {
   EXPECT_EQ(compare_scores({0.5, none, 0.7}, {0.4, 0.6, 0.8}, 0.5).degrees, 1);
   EXPECT_THROW(compare_scores({0.5, none}, {0.4, 0.6}, 0.5), Error);
   EXPECT_THROW(compare_scores({0.5}, {0.4, 0.6}, 0.5), Error);
+}
+
+TEST(Holm, AdjustsAsRDoes) {
+  // p.adjust(p, "holm") of R.
+  const auto found = holm({0.01, 0.04, 0.03, 0.005, 0.8});
+  const std::vector<double> expected{0.04, 0.09, 0.09, 0.025, 0.8};
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t k = 0; k < expected.size(); ++k) EXPECT_NEAR(found[k], expected[k], 1e-15);
+  EXPECT_EQ(holm({0.7, 0.6}), (std::vector<double>{1, 1}));
+  EXPECT_TRUE(holm({}).empty());
+}
+
+/// A results folder of nested validation, as far as compare_searches() reads it.
+std::string results_folder(const std::string& name, const std::vector<std::string>& scores, int seed = 1) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / ("compare_test_" + name);
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "settings.json")
+      << fmt::format(R"({{"data": {{"sha256": "1f"}}, "seed": {}, "options": {{"outer": 5}}, "reading": {{}}}})", seed);
+  std::vector<std::string> folds;
+  for (const auto& score : scores) folds.push_back(fmt::format(R"({{"scores": {{"accuracy": {}}}}})", score));
+  std::ofstream(folder / "results.json") << fmt::format(
+      R"({{"score": "accuracy", "rows": 100, "asked": {{"outer_split": "stratified", "outer": 5}},
+          "outer": {{"folds": [{}]}}}})",
+      fmt::join(folds, ","));
+  return folder.string();
+}
+
+TEST(CompareSearches, ComparesEachWithTheBestAndAdjusts) {
+  const auto close = results_folder("close", {"0.86", "0.84", "0.79", "0.90", "0.86"});
+  const auto best = results_folder("best", {"0.90", "0.85", "0.80", "0.95", "0.88"});
+  const auto far = results_folder("far", {"0.70", "0.80", "0.75", "0.72", "0.81"});
+  const auto found = compare_searches({far, close, best});
+  ASSERT_EQ(found.searches.size(), 3U);
+  EXPECT_TRUE(found.nested);
+  EXPECT_EQ(found.searches[0].folder, best);
+  EXPECT_EQ(found.searches[1].folder, close);
+  EXPECT_EQ(found.searches[2].folder, far);
+  // By R: d = a - b; s = sqrt((1/5 + 1/4) * var(d)); 2 * pt(-abs(mean(d) / s), 4); mean +- qt(0.975, 4) * s;
+  // p.adjust().
+  EXPECT_NEAR(found.searches[0].mean, 0.876, 1e-12);
+  EXPECT_NEAR(found.searches[0].low, 0.771800048493, 1e-9);
+  EXPECT_NEAR(found.searches[0].high, 0.980199951507, 1e-9);
+  const auto& second = found.searches[1].to_best;
+  EXPECT_NEAR(second.difference, -0.026, 1e-12);
+  EXPECT_NEAR(second.standard_error, 0.01218605760695, 1e-12);
+  EXPECT_NEAR(second.t, -2.13358584364177, 1e-9);
+  EXPECT_NEAR(second.p_value, 0.09980465463243, 1e-9);
+  EXPECT_NEAR(second.low, -0.05983391999449, 1e-9);
+  EXPECT_NEAR(found.searches[2].to_best.p_value, 0.1111217560285, 1e-9);
+  EXPECT_NEAR(found.searches[1].adjusted_p_value, 0.199609309265, 1e-9);
+  EXPECT_NEAR(found.searches[2].adjusted_p_value, 0.199609309265, 1e-9);
+}
+
+TEST(CompareSearches, LeavesASplitOutOfAllIfOneHasNoScore) {
+  const auto full = results_folder("full", {"0.9", "0.8", "0.7"});
+  const auto other = results_folder("other", {"0.5", "0.6", "0.5"});
+  const auto holed = results_folder("holed", {"0.7", "null", "0.8"});
+  const auto found = compare_searches({full, other, holed});
+  EXPECT_NEAR(found.searches[0].mean, 0.8, 1e-12);
+  for (const auto& search : found.searches) EXPECT_EQ(search.scores.size(), 2U);
+}
+
+TEST(CompareSearches, RefusesOtherSplits) {
+  const auto a = results_folder("a", {"0.9", "0.8"});
+  const auto b = results_folder("b", {"0.7", "0.8"});
+  const auto c = results_folder("c", {"0.7", "0.8"}, 2);
+  const auto d = results_folder("d", {"0.7", "0.8", "0.9"});
+  EXPECT_THROW(compare_searches({a, b, c}), Error);
+  EXPECT_THROW(compare_searches({a, b, d}), Error);
+  EXPECT_THROW(compare_searches(std::vector<std::string>{a}), UsageError);
 }
 
 }  // namespace compare_test

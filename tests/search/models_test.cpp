@@ -122,20 +122,6 @@ TEST(SeveralModels, NestedValidationRepeatsTheWholeChoice) {
   }
 }
 
-/// Without anything to learn the whole choice is as good as a coin, however many models are tried.
-TEST(SeveralModels, ShuffledLabelsAreChance) {
-  std::vector<double> scores;
-  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
-    const auto dataset = make_classes(60, Truth::nothing, seed);
-    const auto result =
-        search(context_on(Device::cpu(), seed), dataset, "auto", {{"outer", "5"}, {"folds", "3"}, {"score", "auc"}});
-    scores.push_back(result.outer_summary(Metric::auc).mean);
-  }
-  const auto summary = summarise(scores);
-  EXPECT_NEAR(summary.mean, 0.5, 3 * summary.standard_error) << summary.standard_error;
-  EXPECT_LT(summary.standard_error, 0.05);
-}
-
 TEST(SeveralModels, ASearchThatWasEndedGoesOnToTheSameResult) {
   const auto context = context_on(Device::cpu());
   const auto dataset = make_classes(120, Truth::ring);

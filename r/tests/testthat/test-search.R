@@ -126,8 +126,43 @@ test_that("models by their names are compared on the folds of a search of each",
     expect_null(alone$models)
   }
   expect_identical(levels(predict(found, x)), levels(iris$Species))
-  expect_names_argument(sheaf_search(x, iris$Species, model = c("linear", "svm"), cost = 1), "model")
   expect_error(sheaf_search(x, iris$Species, model = c("linear", "tree")), "tree", class = "sheaf_error")
+})
+
+test_that("options and grids of several models are those of each that has them", {
+  foldid <- rep(1:5, 30)
+  found <- sheaf_search(x, iris$Species, model = c("linear", "svm"), grid = list(cost = c(0.1, 10), gamma = 0.5),
+                        tolerance = 1e-6, foldid = foldid, seed = 1)
+  expect_setequal(found$results$cost, c(0.1, 10))
+  expect_identical(unique(found$results$gamma[found$results$model == "svm"]), 0.5)
+  expect_true(all(is.na(found$results$gamma[found$results$model == "linear"])))
+  alone <- sheaf_search(x, iris$Species, model = "linear", grid = list(cost = c(0.1, 10)), tolerance = 1e-6,
+                        foldid = foldid, seed = 1)
+  expect_equal(found$results$mean[found$results$model == "linear"], alone$results$mean)
+  expect_error(sheaf_search(x, iris$Species, model = c("linear", "svm"), k = 3), "k", class = "sheaf_error")
+  expect_error(sheaf_search(x, iris$Species, model = "auto", cost = 1), "cost", class = "sheaf_error")
+})
+
+test_that("a stack is the mean of its members by their weights", {
+  two <- iris$Species == "virginica"
+  y <- factor(ifelse(two, "yes", "no"))
+  found <- sheaf_search(x, y, model = c("linear", "knn"), grid = list(cost = c(0.1, 1), k = c(3, 9)), stack = 2,
+                        outer = 3, seed = 1)
+  expect_identical(found$best$model, "stack")
+  expect_equal(sum(found$stack$weight), 1)
+  expect_true(all(found$stack$weight >= 0))
+  expect_match(found$models$model, "^stack of ", all = FALSE)
+  shares <- predict(found, x, type = "prob")
+  expect_equal(unname(rowSums(shares)), rep(1, nrow(x)))
+  expect_gt(mean(predict(found, x) == y), 0.9)
+  expect_output(print(found), "weights learnt on held-out predictions")
+  file <- tempfile()
+  on.exit(unlink(file))
+  saveRDS(found, file)
+  expect_equal(predict(readRDS(file), x, type = "prob"), shares)
+  numbers <- sheaf_search(as.matrix(mtcars[, -1]), mtcars$mpg, model = c("ridge", "knn"), stack = 2, seed = 1)
+  expect_gt(cor(predict(numbers, as.matrix(mtcars[, -1])), mtcars$mpg), 0.8)
+  expect_error(sheaf_search(x, y, model = "linear", stack = 2), "several models", class = "sheaf_error")
 })
 
 test_that("numbers are searched without a model, and doubts about the data are warnings", {

@@ -66,7 +66,7 @@ Json settings_json(const SearchSettings& s) {
           {"extend", s.options.extend},
           {"options",
            parameters_json(s.options, {"min-frequency", "path-split", "time", "predictions", "calibrate", "threshold",
-                                       "learning-curve", "permutation-importance", "permutation-test"})},
+                                       "learning-curve", "permutation-importance", "permutation-test", "stack"})},
           {"pipeline", parameters_json(s.options.pipeline)},
           {"row_weights", checksum(s.options.row_weights)},
           {"model", models_json(s.space)},
@@ -74,10 +74,10 @@ Json settings_json(const SearchSettings& s) {
 }
 
 const std::vector<std::string>& result_files() {
-  static const std::vector<std::string> names{
-      "results.json",     "scores.csv",      "outer.csv",       "features.csv",  "predictions.csv",
-      "coefficients.csv", "curves.csv",      "report.html",     "confusion.csv", "learning_curve.csv",
-      "importance.csv",   "reliability.csv", "model.liblinear", "model.libsvm",  "model.txt"};
+  static const std::vector<std::string> names{"results.json",    "scores.csv",         "outer.csv",    "features.csv",
+                                              "predictions.csv", "coefficients.csv",   "curves.csv",   "report.html",
+                                              "confusion.csv",   "learning_curve.csv", "stack.csv",    "importance.csv",
+                                              "reliability.csv", "model.liblinear",    "model.libsvm", "model.txt"};
   return names;
 }
 

@@ -1,11 +1,13 @@
 #include <sheaf/compare.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <sstream>
+#include <numeric>
 
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <sheaf/splits.hpp>
@@ -28,15 +30,24 @@ Json load(const std::string& folder, const char* name) {
   return json;
 }
 
+/// A results folder.
+struct Run {
+  std::string folder;
+  Json settings, results;
+
+  explicit Run(const std::string& path)
+      : folder(path), settings(load(path, "settings.json")), results(load(path, "results.json")) {}
+};
+
 /// What must be the same for scores to be of the same splits.
-void check_same_splits(const std::string& first, const std::string& second) {
-  const auto a = load(first, "settings.json");
-  const auto b = load(second, "settings.json");
+void check_same_splits(const Run& first, const Run& second) {
   const auto same = [&](const Json& x, const Json& y, std::string_view what) {
     if (x != y)
-      fail("{} and {} are not of the same splits: {} is {} in the one and {} in the other", first, second, what,
-           x.dump(), y.dump());
+      fail("{} and {} are not of the same splits: {} is {} in the one and {} in the other", first.folder, second.folder,
+           what, x.dump(), y.dump());
   };
+  const auto& a = first.settings;
+  const auto& b = second.settings;
   same(a.at("data").at("sha256"), b.at("data").at("sha256"), "the dataset's checksum");
   same(a.at("seed"), b.at("seed"), "the seed");
   for (const char* key : {"split", "folds", "test_fraction", "outer", "outer_split", "outer_fraction"})
@@ -85,6 +96,55 @@ double ratio_of(const Json& results, bool nested) {
   return 1 / (asked.at(nested ? "outer" : "folds").get<double>() - 1);
 }
 
+/// The scores of several folders on the same splits.
+struct SameSplits {
+  Metric metric = Metric::accuracy;
+  bool nested = false;
+  double ratio = 0;  // test rows for each training row
+  std::vector<std::vector<double>> scores;
+};
+
+SameSplits scores_of(const std::vector<std::string>& folders, const std::string& metric) {
+  std::vector<Run> runs;
+  for (const auto& folder : folders) {
+    runs.emplace_back(folder);
+    check_same_splits(runs.front(), runs.back());
+  }
+  const auto& first = runs.front();
+  const auto name =
+      metric.empty() ? first.results.at("score").get<std::string>() : std::string(info(parse_metric(metric)).name);
+  SameSplits same{parse_metric(name), true, 0, {}};
+  for (const auto& run : runs) {
+    if (metric.empty() && run.results.at("score") != name)
+      fail("{} was chosen by {} and {} by {}; say by which score to compare (--score)", first.folder, name, run.folder,
+           run.results.at("score").get<std::string>());
+    same.nested = same.nested && !run.results.at("outer").is_null();
+  }
+  for (const auto& run : runs)
+    same.scores.push_back(same.nested ? outer_scores(run.results, name) : split_scores(run.results, name));
+  same.ratio = ratio_of(first.results, same.nested);
+  return same;
+}
+
+/// The same, with folders that are not of this version as an Error.
+SameSplits read_scores(const std::vector<std::string>& folders, const std::string& metric) {
+  try {
+    return scores_of(folders, metric);
+  } catch (const Json::exception&) {
+    fail("{} cannot be compared: one of them is no results folder of this version of Sheaf",
+         fmt::join(folders, " and "));
+  }
+}
+
+/// Of all lists, the places where each has a number.
+void keep_common(std::vector<std::vector<double>>& lists) {
+  std::vector<std::vector<double>> kept(lists.size());
+  for (std::size_t k = 0; k < lists.front().size(); ++k)
+    if (std::none_of(lists.begin(), lists.end(), [&](const auto& list) { return std::isnan(list[k]); }))
+      for (std::size_t r = 0; r < lists.size(); ++r) kept[r].push_back(lists[r][k]);
+  lists = std::move(kept);
+}
+
 }  // namespace
 
 double student_t(double t, double degrees) {
@@ -129,23 +189,53 @@ Comparison compare_scores(std::vector<double> first, std::vector<double> second,
 }
 
 Comparison compare_searches(const std::string& first, const std::string& second, const std::string& metric) {
-  try {
-    check_same_splits(first, second);
-    const auto a = load(first, "results.json");
-    const auto b = load(second, "results.json");
-    const auto name = metric.empty() ? a.at("score").get<std::string>() : std::string(info(parse_metric(metric)).name);
-    if (metric.empty() && b.at("score") != name)
-      fail("{} was chosen by {} and {} by {}; say by which score to compare (--score)", first, name, second,
-           b.at("score").get<std::string>());
-    const bool nested = !a.at("outer").is_null() && !b.at("outer").is_null();
-    auto result = compare_scores(nested ? outer_scores(a, name) : split_scores(a, name),
-                                 nested ? outer_scores(b, name) : split_scores(b, name), ratio_of(a, nested));
-    result.metric = parse_metric(name);
-    result.nested = nested;
-    return result;
-  } catch (const Json::exception&) {
-    fail("{} and {} cannot be compared: one of them is no results folder of this version of Sheaf", first, second);
+  auto found = read_scores({first, second}, metric);
+  auto result = compare_scores(std::move(found.scores.front()), std::move(found.scores.back()), found.ratio);
+  result.metric = found.metric;
+  result.nested = found.nested;
+  return result;
+}
+
+SearchesComparison compare_searches(const std::vector<std::string>& folders, const std::string& metric) {
+  if (folders.size() < 2) fail_usage("a comparison takes two searches or more, and there is {}", folders.size());
+  auto found = read_scores(folders, metric);
+  for (std::size_t r = 1; r < folders.size(); ++r)
+    if (found.scores[r].size() != found.scores.front().size())
+      fail("{} has {} splits and {} has {}; they must be the same", folders.front(), found.scores.front().size(),
+           folders[r], found.scores[r].size());
+  keep_common(found.scores);
+  SearchesComparison result{found.metric, found.nested, {}};
+  for (std::size_t r = 0; r < folders.size(); ++r) {
+    const auto beside_zero = compare_scores(found.scores[r], std::vector<double>(found.scores[r].size()), found.ratio);
+    result.searches.push_back(
+        {folders[r], found.scores[r], beside_zero.mean_first, beside_zero.low, beside_zero.high, {}, 1});
   }
+  const double sign = info(found.metric).larger_is_better ? 1 : -1;
+  std::stable_sort(result.searches.begin(), result.searches.end(),
+                   [&](const auto& a, const auto& b) { return sign * a.mean > sign * b.mean; });
+  std::vector<double> p_values;
+  for (auto& search : result.searches) {
+    search.to_best = compare_scores(search.scores, result.searches.front().scores, found.ratio);
+    search.to_best.metric = found.metric;
+    search.to_best.nested = found.nested;
+    if (&search != &result.searches.front()) p_values.push_back(search.to_best.p_value);
+  }
+  const auto adjusted = holm(p_values);
+  for (std::size_t k = 0; k < adjusted.size(); ++k) result.searches[k + 1].adjusted_p_value = adjusted[k];
+  return result;
+}
+
+std::vector<double> holm(const std::vector<double>& p_values) {
+  std::vector<std::size_t> order(p_values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return p_values[a] < p_values[b]; });
+  std::vector<double> adjusted(p_values.size());
+  double largest = 0;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    largest = std::max(largest, std::min(1.0, static_cast<double>(order.size() - k) * p_values[order[k]]));
+    adjusted[order[k]] = largest;
+  }
+  return adjusted;
 }
 
 }  // namespace sheaf

@@ -7,14 +7,17 @@
 #include <sheaf/profile.hpp>
 
 #include "core/fail.hpp"
+#include "model/class_values.hpp"
 #include "search/plan/make_search.hpp"
 #include "search/results/importance.hpp"
+#include "search/results/stack.hpp"
 
 namespace sheaf::engine {
 
 template <class T>
 Model train_on_split(const Context& context, const Dataset<T>& dataset, const Plan& plan, std::int32_t split,
                      const SearchResult& result, const Point& point) {
+  if (result.is_stack(point)) return train_stack(context, dataset, plan, split, result);
   const auto rows = plan.table({split}, context.threads()).training_rows(result.options.row_weights);
   auto options = result.options;
   options.row_weights.clear();
@@ -44,8 +47,10 @@ void append_decisions(const Labels& labels, const Predictions& predictions, Held
     all.decisions.push_back(predictions.decisions[i] - predictions.decisions[i + 1]);
 }
 
-void append(const Labels& labels, std::int32_t split, std::span<const std::int32_t> rows,
-            const Predictions& predictions, HeldOutPredictions& all) {
+}  // namespace
+
+void append_predictions(const Labels& labels, std::int32_t split, std::span<const std::int32_t> rows,
+                        const Predictions& predictions, HeldOutPredictions& all) {
   for (const auto row : rows) {
     all.splits.push_back(split);
     all.rows.push_back(row);
@@ -58,10 +63,14 @@ void append(const Labels& labels, std::int32_t split, std::span<const std::int32
   all.probabilities.insert(all.probabilities.end(), predictions.probabilities.begin(), predictions.probabilities.end());
 }
 
+namespace {
+
+/// Returns decision values for each class, as a calibration sees them: those of pairs of classes put together.
 template <class T>
-void predict_held_out(const Context& context, const Dataset<T>& dataset, const Labels& labels, const Plan& plan,
-                      SearchResult& result) {
+std::vector<double> predict_held_out(const Context& context, const Dataset<T>& dataset, const Labels& labels,
+                                     const Plan& plan, SearchResult& result) {
   HeldOutPredictions all;
+  std::vector<double> by_class;
   const bool nested = plan.outer_folds() > 0;
   const auto splits = nested ? plan.outer_folds() : plan.splits();
   Importance<T> importance(dataset, labels, result);
@@ -75,21 +84,20 @@ void predict_held_out(const Context& context, const Dataset<T>& dataset, const L
                                : result.chosen();
     const auto model = train_on_split(context, dataset, plan, number, result, point);
     const auto test = take_rows(dataset, tests, context.threads());
-    append(labels, k, tests, model.predict(context, test, model.has_probabilities()), all);
+    const auto predictions = model.predict(context, test, model.has_probabilities());
+    append_predictions(labels, k, tests, predictions, all);
+    const auto values = class_values(model, predictions);
+    by_class.insert(by_class.end(), values.begin(), values.end());
     importance.add(context, model, test, tests, k);
     context.progress().advance(1);
   }
   result.held_out = std::move(all);
   result.importance = importance.finish();
+  return by_class;
 }
 
-/// Some of the held-out predictions.
-struct Part {
-  std::vector<std::size_t> entries;  // of one split or of some
-  std::vector<std::size_t> others;   // of rows that none of these is of
-};
+}  // namespace
 
-/// The predictions split by split, or in parts of several splits where these are many.
 std::vector<Part> parts_of(const HeldOutPredictions& found) {
   const auto splits = *std::max_element(found.splits.begin(), found.splits.end()) + 1;
   std::vector<Part> parts(static_cast<std::size_t>(std::min(splits, most_parts)));
@@ -105,7 +113,6 @@ std::vector<Part> parts_of(const HeldOutPredictions& found) {
   return parts;
 }
 
-/// The rows of every class are more than those of any one part.
 bool can_learn_without_parts(const HeldOutPredictions& found, const std::vector<Part>& parts, std::size_t classes) {
   return std::all_of(parts.begin(), parts.end(), [&](const Part& part) {
     std::set<std::int32_t> seen;
@@ -114,13 +121,8 @@ bool can_learn_without_parts(const HeldOutPredictions& found, const std::vector<
   });
 }
 
-struct Rows {
-  std::vector<double> decisions;
-  std::vector<std::int32_t> classes;
-};
-
-Rows rows_of(const HeldOutPredictions& found, std::span<const std::size_t> entries) {
-  Rows rows;
+DecidedRows rows_of(const HeldOutPredictions& found, std::span<const std::size_t> entries) {
+  DecidedRows rows;
   const auto columns = static_cast<std::size_t>(found.columns);
   for (const auto i : entries) {
     for (std::size_t c = 0; c < columns; ++c) rows.decisions.push_back(found.decisions[i * columns + c]);
@@ -129,30 +131,36 @@ Rows rows_of(const HeldOutPredictions& found, std::span<const std::size_t> entri
   return rows;
 }
 
-Rows all_rows(const HeldOutPredictions& found) { return {found.decisions, found.truth}; }
+namespace {
 
-void calibrate(const std::vector<Part>& parts, bool without_parts, SearchResult& result) {
+DecidedRows all_rows(const HeldOutPredictions& found) { return {found.decisions, found.truth}; }
+
+/// `by_class`: decision values for each class.
+void calibrate(const std::vector<Part>& parts, bool without_parts, std::vector<double> by_class, SearchResult& result) {
   auto& found = *result.held_out;
-  const auto learn = [&](const Rows& rows) {
-    return learn_calibration(*result.options.calibrate, rows.decisions, found.columns, rows.classes);
+  auto seen = found;
+  seen.columns = static_cast<std::int32_t>(by_class.size() / found.size());
+  seen.decisions = std::move(by_class);
+  const auto learn = [&](const DecidedRows& rows) {
+    return learn_calibration(*result.options.calibrate, rows.decisions, seen.columns, rows.classes);
   };
   const auto classes = result.class_names.size();
   found.probabilities.clear();
   if (without_parts) found.probabilities.resize(found.size() * classes);
   for (const auto& part : parts) {
     if (!without_parts) break;
-    const auto values = learn(rows_of(found, part.others)).probabilities(rows_of(found, part.entries).decisions);
+    const auto values = learn(rows_of(seen, part.others)).probabilities(rows_of(seen, part.entries).decisions);
     for (std::size_t k = 0; k < part.entries.size(); ++k)
       std::copy_n(&values[k * classes], classes, &found.probabilities[part.entries[k] * classes]);
   }
-  if (result.model) result.model->set_calibration(learn(all_rows(found)));
+  if (result.model) result.model->set_calibration(learn(all_rows(seen)));
 }
 
 void choose_thresholds(const std::vector<Part>& parts, bool without_parts, SearchResult& result) {
   auto& found = *result.held_out;
   const auto positive = result.positive;
   const auto value = [&](double decision) { return positive == 0 ? decision : -decision; };
-  const auto choose = [&](const Rows& rows) {
+  const auto choose = [&](const DecidedRows& rows) {
     std::vector<double> values;
     std::vector<std::uint8_t> flags;
     for (const double decision : rows.decisions) values.push_back(value(decision));
@@ -174,15 +182,12 @@ void choose_thresholds(const std::vector<Part>& parts, bool without_parts, Searc
 template <class T>
 void use_held_out(const Context& context, const Dataset<T>& dataset, const Labels& labels, const Plan& plan,
                   SearchResult& result) {
-  predict_held_out(context, dataset, labels, plan, result);
+  auto by_class = predict_held_out(context, dataset, labels, plan, result);
   const auto& options = result.options;
   if (!options.calibrate && !options.threshold) return;
-  if (result.held_out->columns != labels.columns())
-    fail_usage("{} needs one decision value a class; train the SVMs one against the rest (--multi-class)",
-               options.calibrate ? "calibration" : "a threshold");
   const auto parts = parts_of(*result.held_out);
   const bool without_parts = can_learn_without_parts(*result.held_out, parts, labels.class_names.size());
-  if (options.calibrate) calibrate(parts, without_parts, result);
+  if (options.calibrate) calibrate(parts, without_parts, std::move(by_class), result);
   if (options.threshold) choose_thresholds(parts, without_parts, result);
   if (!without_parts)
     result.notes.emplace_back(

@@ -1,6 +1,9 @@
 // What chosen models predict for the rows that they did not see, and what is learnt from that.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "search/plan/plan.hpp"
 
 namespace sheaf::engine {
@@ -9,6 +12,28 @@ namespace sheaf::engine {
 template <class T>
 Model train_on_split(const Context& context, const Dataset<T>& dataset, const Plan& plan, std::int32_t split,
                      const SearchResult& result, const Point& point);
+
+/// Adds what a model predicts for the held-out rows of a split; two decision values of two classes become one.
+void append_predictions(const Labels& labels, std::int32_t split, std::span<const std::int32_t> rows,
+                        const Predictions& predictions, HeldOutPredictions& all);
+
+/// Some of the held-out predictions.
+struct Part {
+  std::vector<std::size_t> entries;  // of one split or of some
+  std::vector<std::size_t> others;   // of rows that none of these is of
+};
+/// The predictions split by split, or in parts of several splits where these are many: split s is in part
+/// s % parts.
+std::vector<Part> parts_of(const HeldOutPredictions& found);
+/// The rows of every class are more than those of any one part.
+bool can_learn_without_parts(const HeldOutPredictions& found, const std::vector<Part>& parts, std::size_t classes);
+
+/// The decision values and classes of some predictions.
+struct DecidedRows {
+  std::vector<double> decisions;
+  std::vector<std::int32_t> classes;
+};
+DecidedRows rows_of(const HeldOutPredictions& found, std::span<const std::size_t> entries);
 
 /// Trains the chosen points again, each on the training rows of its split, as its own model: the pipeline included.
 /// Fills result.held_out and, where it was asked for, result.importance; from the former the calibration and the

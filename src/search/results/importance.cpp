@@ -184,9 +184,10 @@ void Importance<T>::add(const Context& context, const Model& model, const Datase
                split + 1);
   if (model.trained().has_precomputed_columns()) fail_usage("a precomputed kernel has no features to shuffle");
   const auto* linear = model.get_if<LinearModel>();
+  const bool has_log_odds = linear != nullptr || model.get_if<StackModel>() != nullptr;
   const auto labels = labels_of(labels_, rows);
   const auto metric = *result_.options.score;
-  const TestScore score(context, labels, metric, linear != nullptr && model.has_probabilities());
+  const TestScore score(context, labels, metric, has_log_odds && model.has_probabilities());
   Random random(result_.seed, first_stream + static_cast<std::uint64_t>(split));
   Shuffles shuffles(static_cast<std::size_t>(repeats));
   for (auto& shuffle : shuffles) {

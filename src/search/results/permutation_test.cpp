@@ -82,8 +82,9 @@ double score_of(const SearchResult& result) {
 
 template <class T>
 PermutationTest permutation_test(const Context& context, const Dataset<T>& dataset, const SearchSpace& space,
-                                 const SearchResult& result) {
+                                 const PipelineOptions& steps, const SearchResult& result) {
   auto options = result.options;
+  options.pipeline = steps;  // those of the result are of the chosen model
   options.permutation_test = 0;
   options.refit = false;
   options.predictions = false;
@@ -112,8 +113,8 @@ PermutationTest permutation_test(const Context& context, const Dataset<T>& datas
 }
 
 template PermutationTest permutation_test(const Context&, const Dataset<float>&, const SearchSpace&,
-                                          const SearchResult&);
+                                          const PipelineOptions&, const SearchResult&);
 template PermutationTest permutation_test(const Context&, const Dataset<double>&, const SearchSpace&,
-                                          const SearchResult&);
+                                          const PipelineOptions&, const SearchResult&);
 
 }  // namespace sheaf::engine

@@ -1,0 +1,16 @@
+// A model in the lines of a file, behind its family: what is the same for all families, then the family's own.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <sheaf/model.hpp>
+
+#include "data/text/model_file.hpp"
+
+namespace sheaf {
+
+std::string model_lines(const Model& model);
+Model read_model_lines(ModelReader& reader, std::string_view family);
+
+}  // namespace sheaf
