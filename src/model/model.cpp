@@ -197,9 +197,8 @@ std::optional<Coefficients> Model::coefficients() const {
   return result;
 }
 
-/// One value for two classes, above 0 speaking for the first, and one a class for more, where the family has such.
 std::vector<double> Model::class_decisions(const Predictions& predictions) const {
-  if (class_names().size() != 2 || predictions.columns != 2) return predictions.decisions;
+  if (class_names().size() != 2 || predictions.columns != 2) return trained_->class_decisions(predictions);
   std::vector<double> result;
   for (std::size_t i = 0; i + 1 < predictions.decisions.size(); i += 2)
     result.push_back(predictions.decisions[i] - predictions.decisions[i + 1]);

@@ -32,20 +32,9 @@ namespace {
 
 constexpr std::int32_t most_parts = 200;  // of all splits, each of which something is learnt without
 
-/// One decision value for two classes, also of models that have two.
-void append_decisions(const Labels& labels, const Predictions& predictions, HeldOutPredictions& all) {
-  all.columns = predictions.columns;
-  if (labels.class_names.size() != 2 || predictions.columns != 2) {
-    all.decisions.insert(all.decisions.end(), predictions.decisions.begin(), predictions.decisions.end());
-    return;
-  }
-  all.columns = 1;
-  for (std::size_t i = 0; i + 1 < predictions.decisions.size(); i += 2)
-    all.decisions.push_back(predictions.decisions[i] - predictions.decisions[i + 1]);
-}
-
+/// `decisions`: of each row one for two classes, one a class for more, and one a target of a regression.
 void append(const Labels& labels, std::int32_t split, std::span<const std::int32_t> rows,
-            const Predictions& predictions, HeldOutPredictions& all) {
+            const Predictions& predictions, std::span<const double> decisions, HeldOutPredictions& all) {
   for (const auto row : rows) {
     all.splits.push_back(split);
     all.rows.push_back(row);
@@ -53,7 +42,9 @@ void append(const Labels& labels, std::int32_t split, std::span<const std::int32
       all.values.push_back(labels.value(row, target));
     if (!labels.regression()) all.truth.push_back(labels.classes[static_cast<std::size_t>(row)]);
   }
-  append_decisions(labels, predictions, all);
+  all.columns = labels.columns();
+  require(decisions.size() == rows.size() * static_cast<std::size_t>(all.columns), "decision values of other classes");
+  all.decisions.insert(all.decisions.end(), decisions.begin(), decisions.end());
   all.classes.insert(all.classes.end(), predictions.classes.begin(), predictions.classes.end());
   all.probabilities.insert(all.probabilities.end(), predictions.probabilities.begin(), predictions.probabilities.end());
 }
@@ -75,7 +66,8 @@ void predict_held_out(const Context& context, const Dataset<T>& dataset, const L
                                : result.chosen();
     const auto model = train_on_split(context, dataset, plan, number, result, point);
     const auto test = take_rows(dataset, tests, context.threads());
-    append(labels, k, tests, model.predict(context, test, model.has_probabilities()), all);
+    const auto predictions = model.predict(context, test, model.has_probabilities());
+    append(labels, k, tests, predictions, model.class_decisions(predictions), all);
     importance.add(context, model, test, tests, k);
     context.progress().advance(1);
   }
@@ -177,9 +169,6 @@ void use_held_out(const Context& context, const Dataset<T>& dataset, const Label
   predict_held_out(context, dataset, labels, plan, result);
   const auto& options = result.options;
   if (!options.calibrate && !options.threshold) return;
-  if (result.held_out->columns != labels.columns())
-    fail_usage("{} needs one decision value a class; train the SVMs one against the rest (--multi-class)",
-               options.calibrate ? "calibration" : "a threshold");
   const auto parts = parts_of(*result.held_out);
   const bool without_parts = can_learn_without_parts(*result.held_out, parts, labels.class_names.size());
   if (options.calibrate) calibrate(parts, without_parts, result);
