@@ -61,33 +61,41 @@ std::optional<Scores> Model::scores(const Context& context, const Predictions& p
   const auto rows = std::ssize(known.rows);
   const std::int32_t targets = is_regression() ? target.targets() : 1;
   const std::int32_t columns = classes > 2 ? classes : targets;
-  const bool probabilities = calibration_ || (get_if<LinearModel>() != nullptr && has_probabilities());
-  auto values = class_decisions(predictions);
-  if (calibration_)
-    values = log_odds(calibration_->probabilities(values), columns);
-  else if (!probabilities && classes > 2 && !predictions.probabilities.empty())
-    values = predictions.probabilities;  // which have an order alone
   const auto cpu = context.with({.device = Device::cpu()});
   const bool of_quantile = get_if<LinearModel>() != nullptr && get_if<LinearModel>()->net &&
                            net_loss(*get_if<LinearModel>()) == Loss::quantile;
   const score::Truth truth{classes,      positive(),   known.classes,
                            known.values, known.events, of_quantile ? get_if<LinearModel>()->net->parameter : 0.5,
                            targets};
-  score::Scorer<double> scorer(cpu, truth, probabilities);
-  score::TestRows all;
-  for (std::int32_t i = 0; i < rows; ++i) all.rows.push_back(i);
-  all.begins.push_back(rows);
-  scorer.load_tests(std::move(all));
-  Block<double> decisions(rows, columns);
-  Block<std::int32_t> chosen(rows, is_regression() ? 0 : 1);
-  for (std::int64_t i = 0; i < rows; ++i) {
-    const auto row = static_cast<std::size_t>(known.rows[static_cast<std::size_t>(i)]);
-    for (std::int32_t c = 0; c < columns; ++c)
-      decisions(i, c) = values[row * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)];
-    if (!is_regression()) chosen(i, 0) = predictions.classes[row];
-  }
-  const std::vector<std::int32_t> tests{0};
-  return std::move(scorer.score(decisions.view(), tests, chosen.view()).front());
+  /// `values`: of each row of the predictions one for each column.
+  const auto score = [&](const std::vector<double>& values, bool probabilities) {
+    score::Scorer<double> scorer(cpu, truth, probabilities);
+    score::TestRows all;
+    for (std::int32_t i = 0; i < rows; ++i) all.rows.push_back(i);
+    all.begins.push_back(rows);
+    scorer.load_tests(std::move(all));
+    Block<double> decisions(rows, columns);
+    Block<std::int32_t> chosen(rows, is_regression() ? 0 : 1);
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const auto row = static_cast<std::size_t>(known.rows[static_cast<std::size_t>(i)]);
+      for (std::int32_t c = 0; c < columns; ++c)
+        decisions(i, c) = values[row * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)];
+      if (!is_regression()) chosen(i, 0) = predictions.classes[row];
+    }
+    const std::vector<std::int32_t> tests{0};
+    return std::move(scorer.score(decisions.view(), tests, chosen.view()).front());
+  };
+  const auto decisions = class_decisions(predictions);
+  const bool own = get_if<LinearModel>() != nullptr && trained_->has_probabilities();
+  if (!calibration_)
+    return score(!own && classes > 2 && !predictions.probabilities.empty() ? predictions.probabilities : decisions,
+                 own);
+  const auto calibrated = calibration_->probabilities(decisions);
+  auto result = score(classes > 2 ? calibrated : decisions, false);
+  const auto costs = score(log_odds(calibrated, columns), true);
+  for (const auto& row : metrics())
+    if (row.probabilities) result.values[static_cast<std::size_t>(row.metric)] = costs.score(row.metric);
+  return result;
 }
 
 }  // namespace sheaf

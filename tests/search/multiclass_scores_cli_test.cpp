@@ -89,7 +89,7 @@ TEST_F(MulticlassScoresCli, TheAucOfASearchIsThatOfThePredictionsItWrites) {
     write_classes(classes);
     for (const Device device : devices())
       for (const std::string model :
-           {"linear --cost 1", "linear --loss l2-svm --cost 1", "elastic-net-logistic --alpha 0.01",
+           {"linear --cost 1", "linear --loss svm --cost 1", "elastic-net-logistic --alpha 0.01",
             "elastic-net-multinomial --alpha 0.01", "glm", "knn --k 7", "svm --cost 1 --gamma 0.3",
             "svm --multi-class one-vs-rest --cost 1 --gamma 0.3"}) {
         const auto run =
@@ -140,7 +140,7 @@ TEST_F(MulticlassScoresCli, TheAucOfPredictIsThatOfTheProbabilitiesItWrites) {
       check(model);
     }
     for (const std::string model :
-         {"linear --cost 1", "linear --loss l2-svm --cost 1", "knn --k 7", "svm --cost 1 --gamma 0.3"})
+         {"linear --cost 1", "linear --loss svm --cost 1", "knn --k 7", "svm --cost 1 --gamma 0.3"})
       for (const std::string method : {"platt", "isotonic"}) {
         const auto run = shell("rm -rf found; sheaf search t.csv --folds 4 --output found --quiet --calibrate " +
                                method + " --model " + model + " && cp found/model.txt m");
