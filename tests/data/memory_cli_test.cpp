@@ -66,7 +66,6 @@ TEST_F(MemoryCli, ADatasetThatDoesNotFitIsRefusedAtOnce) {
         << command;
     EXPECT_EQ(shell("ls | grep -v t.csv").out, "") << command;
   }
-  EXPECT_LT(largest(), 48 * mebi);
 }
 
 }  // namespace memory_cli_test

@@ -191,7 +191,7 @@ struct Part {
 
 // Columns that a thread holds as a copy: so many values, so that the dataset is not there twice, but a cache line of
 // them.
-constexpr std::int64_t values_gathered = std::int64_t{1} << 20;
+constexpr std::int64_t values_gathered = std::int64_t{1} << 18;
 constexpr std::int64_t least_gathered = 8;
 
 class Associator {
