@@ -26,8 +26,9 @@ struct Bin {
     if (!load.empty() && binning.missing == MissingState::own) keep_missing(reading, options);
     const auto context = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
-      const auto dataset = read_table<T>(common, context, input, reading);
+      auto dataset = read_table<T>(common, context, input, reading);
       const auto table = load.empty() ? learnt(context, dataset, binning) : apply_binning(context, binning, dataset);
+      dataset.replace_x({});  // states take its place in memory
       const auto states = states_dataset(context, table, dataset);
       if (!save.empty()) save_binning(binning, save);
       write_table(common, context, states, output, writing);

@@ -19,7 +19,8 @@
 namespace sheaf::cli {
 namespace {
 
-constexpr std::size_t explained_features = 10;  // of a linear model, unless a number is given
+/// What an explanation lists: features, or the rows that a model of neighbours decides by.
+enum class ExplainBy : std::uint8_t { automatic, features, neighbours };
 
 bool fills_missing(const Model& model) {
   if (const auto* stack = model.get_if<StackModel>())
@@ -33,6 +34,8 @@ bool fills_missing(const Model& model) {
 struct Predict {
   std::string input, model_path, output, explain_path, offset_path;
   std::optional<std::size_t> explained;
+  ExplainBy explain_by = ExplainBy::automatic;
+  ExplainOptions explaining;
   bool probabilities = false, decisions = false;
   std::optional<double> threshold;
   ReadOptions reading;
@@ -46,6 +49,8 @@ struct Predict {
     if (fills_missing(model)) reading.missing = Missing::keep;  // as in training
     if (!model.trained().has_precomputed_columns()) reading.known = model.known_columns();
     check_threshold(model);
+    if (explain_by == ExplainBy::neighbours && model.get_if<KnnModel>() == nullptr)
+      fail_usage("--explain-by neighbours is for models of neighbours; this one is of the family {}", model.family());
     const auto reader = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto dataset = read_dataset<T>(reader, input, reading);
@@ -81,9 +86,13 @@ struct Predict {
   template <class T>
   std::string explanation(const Context& context, const Model& model, const Dataset<T>& dataset,
                           const Predictions& predictions, std::optional<FeatureWeightsEffect>& weights_effect) const {
-    if (model.get_if<KnnModel>() == nullptr)
-      return explanations_csv(model, model.explain(context, dataset, explained.value_or(explained_features)),
-                              predictions, dataset.kept);
+    if (model.get_if<KnnModel>() == nullptr || explain_by == ExplainBy::features) {
+      auto options = explaining;
+      options.most = explained.value_or(options.most);
+      if (!model.keeps_means() && !common.quiet())
+        say("the model keeps no means of its training rows: contributions are against 0");
+      return explanations_csv(model, model.explain(context, dataset, options), predictions, dataset.kept);
+    }
     auto lists = model.deciding_rows(context, dataset, model.get_if<KnnModel>()->rows());
     std::optional<Predictions> without;
     if (const auto plain = model.without_feature_weights(context)) {
@@ -179,16 +188,27 @@ std::function<void()> declare(Arguments& arguments) {
       "of a generalised linear model or a net trained with offsets: those of these rows, as sheaf fit has them");
   arguments.text(
       "explain", "FILE", predict->explain_path,
-      "write why, as CSV: of linear models what the intercept and the features with the largest contributions "
-      "add to each row's decision value; of models of neighbours the rows that decide and, where features have "
-      "weights, "
-      "what would be without these");
+      "write why, as CSV: what each feature adds to a row's decision value, against the mean of the training rows "
+      "(Shapley values: exact of linear models, else from predictions); of models of neighbours the rows that decide "
+      "and, if features have weights, what would be without these");
+  arguments.add({"--explain-by", "NAME", "what an explanation lists: features or neighbours",
+                 "neighbours of models of neighbours, else features", [predict](const std::string& text) {
+                   if (text != "features" && text != "neighbours")
+                     fail_unknown("--explain-by", text, std::vector<std::string>{"features", "neighbours"});
+                   predict->explain_by = text == "features" ? ExplainBy::features : ExplainBy::neighbours;
+                 }});
+  arguments.add({"--explain-orders", "N",
+                 "SVMs and neighbours of more than 10 features: random orders of the features, each with its reverse, "
+                 "over which contributions are averaged",
+                 std::to_string(ExplainOptions{}.orders), [predict](const std::string& text) {
+                   predict->explaining.orders = parse_number<std::int32_t>("--explain-orders", text, {1, 1000000});
+                 }});
   arguments.add({"--explain-count", "N", "features or neighbours written for each row",
                  "10 features, or all neighbours that decide", [predict](const std::string& text) {
                    predict->explained = parse_number<std::size_t>("--explain-count", text, {1, 1000000000});
                  }});
   declare_reading(arguments, predict->reading);
-  predict->common.declare(arguments, {"device", "threads", "memory"});
+  predict->common.declare(arguments, {"device", "threads", "memory", "seed"});
   arguments.reads({"FILE", "--model-file", "--offset"});
   arguments.writes({"--output", "--explain"});
   return [predict] { predict->run(); };

@@ -9,6 +9,7 @@
 
 #include <sheaf/io.hpp>
 #include <sheaf/linear.hpp>
+#include <sheaf/svm.hpp>
 
 #include "core/text.hpp"
 #include "tables.hpp"
@@ -154,9 +155,11 @@ std::vector<std::string> decision_names(const Model& model, const Predictions& p
   if (columns == 1) return {names.empty() ? "decision" : "decision for " + names[0]};
   std::vector<std::string> result;
   for (const auto& target : model.target_names()) result.push_back("decision for " + target);
+  const auto* svm = model.get_if<SvmModel>();
+  const bool pairs = svm != nullptr && svm->multi_class == MultiClass::one_vs_one;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (columns == names.size()) result.push_back("decision for " + names[i]);
-    for (std::size_t j = i + 1; j < names.size() && columns != names.size(); ++j)
+    if (!pairs) result.push_back("decision for " + names[i]);
+    for (std::size_t j = i + 1; j < names.size() && pairs; ++j)
       result.push_back(fmt::format("decision for {} against {}", names[i], names[j]));
   }
   return result;
@@ -235,8 +238,7 @@ std::string explanations_csv(const Model& model, const std::vector<Explanation>&
     for (const auto& column : kept) start += csv_field(column.values[i]) + ',';
     const auto prediction =
         targets == 0 ? csv_field(model.prediction_text(predictions, i)) : fmt::format("{}", predictions.decisions[k]);
-    start += fmt::format("{},{},{},", i + 1, prediction,
-                         csv_field(model.get_if<LinearModel>()->column_name(explanation.column)));
+    start += fmt::format("{},{},{},", i + 1, prediction, csv_field(model.decision_name(explanation.column)));
     text += fmt::format("{}(intercept),,{}\n", start, explanation.intercept);
     for (const auto& one : explanation.largest)
       text += fmt::format("{}{},{},{}\n", start, csv_field(feature_name(one.feature)), csv_field(value_text(one)),

@@ -23,24 +23,41 @@
 
 namespace sheaf {
 
-/// What one feature adds to a decision value: its weight times its value as the model sees it, summed over the features
-/// that a pipeline made from it.
+/// What one feature of the dataset adds to a decision value, summed over the features that a pipeline made from it.
 struct Contribution {
   std::int64_t feature = 0;  ///< of the dataset as it was for training: a place in Model::known_columns()
   double value = 0;          ///< as it is in the dataset
   double amount = 0;
 };
 
-/// Why a linear model predicts what it does for one row: decision = intercept + contributions + rest. Contributions are
-/// against a reference row, whose decision value is `intercept`: of dense tables the means of the training rows, where
-/// the model keeps them (the exact Shapley values of a linear model with independent features), of sparse ones and of
-/// the levels of nominal features 0.
+/// Why a model predicts what it does for one row: decision = intercept + contributions + rest.
+///
+/// Contributions are Shapley values against a reference row, whose decision value is `intercept`: the means of the
+/// training rows behind the pipeline, and of the levels of nominal features their shares. A model that does not keep
+/// them (it has over 100,000 features, or is of another program) is explained against 0. A transform that mixes
+/// features (share, clr, norm, rank) is done before: contributions are of what it makes of each feature.
+///
+/// - Linear models of every kind: weight * (value - reference), exactly; of multinomial ones the weight less the mean
+///   of the feature's weights for all classes. Of sparse data, absent features are values of 0 and have contributions
+///   like others.
+/// - SVMs and neighbours: features take the value of the row in place of the reference's one after another, and a
+///   contribution is the mean change of the decision value over the orders of the features: over all orders if 10
+///   features or fewer differ from the reference, else over random orders and their reverses. Either way they add up.
+///   Of sparse data, absent features stay absent, and belong to `intercept`.
 struct Explanation {
-  std::int32_t column = 0;  ///< the decision value: a target, or that of the predicted class where there are several
-  double decision = 0;      ///< generalised linear models: on the scale of the link
+  /// The decision value: a target, or that of the predicted class where there are several. Of SVMs for pairs of classes
+  /// the sum of those of the predicted class against each other one.
+  std::int32_t column = 0;
+  /// Generalised linear models: on the scale of the link. Multinomial ones: less the mean of all classes'.
+  double decision = 0;
   double intercept = 0;
   std::vector<Contribution> largest;  ///< by magnitude, largest first
   double rest = 0;                    ///< of all other features
+};
+
+struct ExplainOptions {
+  std::size_t most = 10;     ///< contributions listed for each row
+  std::int32_t orders = 16;  ///< random orders of features, each with its reverse; the context's seed draws them
 };
 
 /// What weights of features change in a model of neighbours: beside the same model without them, on some rows.
@@ -92,10 +109,15 @@ class Model {
   template <class T>
   Predictions predict(const Context& context, const Dataset<T>& dataset, bool probabilities = false,
                       std::span<const double> offsets = {}) const;
-  /// The `most` largest contributions to each row's decision value; of several targets to each of a row's, one after
-  /// another. Models without a weight a feature are an Error.
+  /// The largest contributions to each row's decision value; of several targets to each of a row's, one after another.
+  /// SVMs of precomputed kernels, which know no features, are an Error.
   template <class T>
-  std::vector<Explanation> explain(const Context& context, const Dataset<T>& dataset, std::size_t most) const;
+  std::vector<Explanation> explain(const Context& context, const Dataset<T>& dataset,
+                                   const ExplainOptions& options = {}) const;
+  /// The class or the target that a decision value speaks for, by its place; of a single target nothing.
+  std::string decision_name(std::int32_t column) const;
+  /// Whether explain() speaks against the means of the training rows, and not against 0.
+  bool keeps_means() const { return !pipeline_.means.empty(); }
   /// The training rows that each prediction of a neighbours model rests on: see sheaf::deciding_rows(). Other families
   /// are an Error.
   template <class T>
@@ -104,11 +126,16 @@ class Model {
   /// A model of neighbours as if features had no weights, with the same pipeline, calibration and threshold; none where
   /// they have none. Its training rows are those of this model, which must outlive it.
   std::optional<Model> without_feature_weights(const Context& context) const;
+  /// The decision values by class: of two classes one a row, above 0 speaking for the first; of more one a class. Those
+  /// of a regression as they are.
+  std::vector<double> class_decisions(const Predictions& predictions) const;
   /// None if the dataset has no labels, or if those of a regression are not numbers, or not as many targets as the
   /// model predicts. Of several targets the mean over them.
   std::optional<Score> score(const Predictions& predictions, const Target& target) const;
   /// All scores of the predictions on the rows whose class the model knows; nothing where there are no such rows.
-  /// `predictions.classes` may be the caller's own choice, by a threshold.
+  /// `predictions.classes` may be the caller's own choice, by a threshold. Of three classes or more, what depends on
+  /// the order of rows (AUC, average precision) is that of the probabilities if there are any, else of
+  /// class_decisions().
   std::optional<Scores> scores(const Context& context, const Predictions& predictions, const Target& target) const;
   /// Classes of the dataset that the model does not know.
   std::vector<std::string> unknown_classes(const Target& target) const;
@@ -148,7 +175,6 @@ class Model {
 
  private:
   Pipeline inputs() const;
-  std::vector<double> class_decisions(const Predictions& predictions) const;
 
   std::unique_ptr<TrainedModel> trained_;
   Pipeline pipeline_;

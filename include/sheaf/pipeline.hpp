@@ -26,7 +26,7 @@ namespace sheaf {
 /// most frequent level.
 enum class Imputation : std::uint8_t { none, mean, median, most_frequent, constant };
 
-/// What is done to each row by itself, so that nothing is learnt.
+/// What is done to each row by itself, so that nothing is learnt. "The row" is all numeric features, or the named ones.
 enum class RowTransform : std::uint8_t {
   log1p,  ///< log(1 + x); values must be above -1
   sqrt,   ///< values must be 0 or more
@@ -36,6 +36,17 @@ enum class RowTransform : std::uint8_t {
   rank,   ///< place among the row's values from 1; ties share their mean place
 };
 
+/// A transform of some features.
+struct TransformOption {
+  RowTransform transform = RowTransform::log1p;
+  std::vector<std::string> features = {};  ///< by name, or by position from 1; none: all numeric ones
+
+  TransformOption() = default;
+  TransformOption(RowTransform of, std::vector<std::string> named = {})  // NOLINT(google-explicit-constructor): of all
+      : transform(of), features(std::move(named)) {}
+  bool operator==(const TransformOption&) const = default;
+};
+
 enum class PipelineStage : std::uint8_t { impute, encode, transform, filter, scale, select };
 
 struct PipelineOptions {
@@ -43,9 +54,9 @@ struct PipelineOptions {
   double fill = 0;                  ///< of the imputation `constant`
   bool indicate_missing = false;    ///< one more feature for each that has missing values: 1 where it is missing
   std::int64_t min_level_rows = 1;  ///< levels with fewer rows share one feature
-  std::vector<RowTransform> transforms = {};  ///< one after the other
-  double min_prevalence = 0;                  ///< features that are not 0 in a smaller share of the rows are left out
-  double min_variance = 0;                    ///< features of a smaller variance are left out
+  std::vector<TransformOption> transforms = {};  ///< one after the other
+  double min_prevalence = 0;  ///< features that are not 0 in a smaller share of the rows are left out
+  double min_variance = 0;    ///< features of a smaller variance are left out
   std::optional<ScaleMethod> scale = {};
   std::string select = {};                ///< a criterion of select(); empty: all features stay
   std::vector<std::int64_t> counts = {};  ///< how many are selected; several are searched over
@@ -77,6 +88,10 @@ struct EncodeStep {
 };
 struct RowStep {
   RowTransform transform = RowTransform::log1p;
+  std::vector<std::int64_t> features = {};  ///< ascending; none: all numeric ones
+
+  /// Whether what comes out for a feature depends on the others.
+  bool mixes_features() const { return transform != RowTransform::log1p && transform != RowTransform::sqrt; }
 };
 /// Keeps some features.
 struct TakeStep {
@@ -96,12 +111,15 @@ struct Pipeline {
   std::vector<double> means = {};  ///< of each feature, missing values aside
   /// Standard deviations or, where larger, a tenth of the largest distance from the mean; 0: constant, nominal or rare.
   std::vector<double> spreads = {};
+  /// Of each feature the share of the rows that each of its levels has, missing values aside; none: not nominal.
+  std::vector<std::vector<double>> level_shares = {};
 
   bool empty() const { return steps.empty(); }
 };
 
 /// Adds what models keep of the dataset they were trained on: the names of the label and of the positive class, and,
-/// up to 100,000 features, their means and spreads to 4 digits.
+/// up to 100,000 features, their means (to a millionth of the standard deviation) and spreads, and the shares of
+/// levels.
 template <class T>
 void describe_training(const Context& context, const Dataset<T>& dataset, Pipeline& pipeline);
 

@@ -67,6 +67,9 @@ class TrainedModel {
                               std::span<const double> offsets) const = 0;
   /// Numbers that each stored value of a dataset is multiplied with to predict: what prediction takes.
   virtual double products_per_value() const = 0;
+  /// Three classes or more: a decision value for each, rows x classes, also of families whose own are others. Else the
+  /// decision values as they are.
+  virtual std::vector<double> class_decisions(const Predictions& predictions) const { return predictions.decisions; }
   virtual std::optional<Score> score(const Predictions& predictions, const Target& target) const = 0;
   virtual std::string prediction_text(const Predictions& predictions, std::size_t row) const = 0;
 

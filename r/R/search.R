@@ -16,7 +16,7 @@
 #' `impute = "none"` missing values are refused or, by the formula method, rows with them are left out; with
 #' `scale = "none"` features stay as they are. Steps in `prepare` are, in this order:
 #' `impute` (`"mean"`, `"median"`, `"most-frequent"`, `"constant"` with `fill`), `transform` (`"log1p"`, `"sqrt"`,
-#' `"share"`, `"clr"`, `"norm"`, `"rank"`), `min_prevalence`, `min_variance`, `scale` (`"standard"`, `"maxabs"`, `"01"`,
+#' `"share"`, `"clr"`, `"norm"`, `"rank"`; of some columns: `c("log1p:income,age", "sqrt:visits")`), `min_prevalence`, `min_variance`, `scale` (`"standard"`, `"maxabs"`, `"01"`,
 #' `"-11"`, `"robust"`), `select` (a criterion and numbers of features, as `"jmi:10,20"`; with `bins` and
 #' `binning` as in [sheaf_select()]). Factors of a data frame become columns of 0 and 1 inside the folds.
 #'

@@ -15,7 +15,6 @@
 #include "data/text/model_file.hpp"
 #include "family/family.hpp"
 #include "model/calibration_file.hpp"
-#include "model/class_values.hpp"
 #include "model/lines.hpp"
 #include "model/threshold_file.hpp"
 #include "pipeline/file.hpp"
@@ -209,7 +208,11 @@ std::optional<Coefficients> Model::coefficients() const {
 }
 
 std::vector<double> Model::class_decisions(const Predictions& predictions) const {
-  return class_values(*this, predictions);
+  if (class_names().size() != 2 || predictions.columns != 2) return trained_->class_decisions(predictions);
+  std::vector<double> result;
+  for (std::size_t i = 0; i + 1 < predictions.decisions.size(); i += 2)
+    result.push_back(predictions.decisions[i] - predictions.decisions[i + 1]);
+  return result;
 }
 
 template <class T>

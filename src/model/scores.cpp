@@ -1,4 +1,7 @@
 // All scores of a model's predictions.
+#include <algorithm>
+#include <cmath>
+
 #include <sheaf/elastic_net.hpp>
 #include <sheaf/model.hpp>
 #include <sheaf/stack.hpp>
@@ -9,12 +12,15 @@
 namespace sheaf {
 namespace {
 
-/// The metrics that need nothing but predicted classes.
-std::vector<Metric> class_metrics() {
-  std::vector<Metric> list;
-  for (const auto& row : metrics())
-    if (!row.regression && score::metric_row(row.metric).need == score::Need::classes) list.push_back(row.metric);
-  return list;
+/// Decision values whose logistic functions are the probabilities, rows x classes: of two classes those of the first.
+std::vector<double> log_odds(const std::vector<double>& probabilities, std::int32_t columns) {
+  constexpr double least = 1e-15;  // no row costs without bound
+  std::vector<double> result;
+  for (std::size_t k = 0; k < probabilities.size(); k += columns == 1 ? 2 : 1) {
+    const double p = std::clamp(probabilities[k], least, 1 - least);
+    result.push_back(std::log(p) - std::log1p(-p));
+  }
+  return result;
 }
 
 struct KnownRows {
@@ -56,31 +62,42 @@ std::optional<Scores> Model::scores(const Context& context, const Predictions& p
   const auto rows = std::ssize(known.rows);
   const std::int32_t targets = is_regression() ? target.targets() : 1;
   const std::int32_t columns = classes > 2 ? classes : targets;
-  const auto values = class_decisions(predictions);
-  const bool ranked = std::ssize(values) == predictions.rows * columns;
-  const bool has_log_odds = get_if<LinearModel>() != nullptr || get_if<StackModel>() != nullptr;
-  const bool probabilities = has_log_odds && has_probabilities();
   const auto cpu = context.with({.device = Device::cpu()});
   const bool of_quantile = get_if<LinearModel>() != nullptr && get_if<LinearModel>()->net &&
                            net_loss(*get_if<LinearModel>()) == Loss::quantile;
   const score::Truth truth{classes,      positive(),   known.classes,
                            known.values, known.events, of_quantile ? get_if<LinearModel>()->net->parameter : 0.5,
                            targets};
-  score::Scorer<double> scorer(cpu, truth, probabilities && ranked, ranked ? std::vector<Metric>() : class_metrics());
-  score::TestRows all;
-  for (std::int32_t i = 0; i < rows; ++i) all.rows.push_back(i);
-  all.begins.push_back(rows);
-  scorer.load_tests(std::move(all));
-  Block<double> decisions(rows, columns);
-  Block<std::int32_t> chosen(rows, is_regression() ? 0 : 1);
-  for (std::int64_t i = 0; i < rows; ++i) {
-    const auto row = static_cast<std::size_t>(known.rows[static_cast<std::size_t>(i)]);
-    for (std::int32_t c = 0; c < columns && ranked; ++c)
-      decisions(i, c) = values[row * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)];
-    if (!is_regression()) chosen(i, 0) = predictions.classes[row];
-  }
-  const std::vector<std::int32_t> tests{0};
-  return std::move(scorer.score(decisions.view(), tests, chosen.view()).front());
+  /// `values`: of each row of the predictions one for each column.
+  const auto score = [&](const std::vector<double>& values, bool probabilities) {
+    score::Scorer<double> scorer(cpu, truth, probabilities);
+    score::TestRows all;
+    for (std::int32_t i = 0; i < rows; ++i) all.rows.push_back(i);
+    all.begins.push_back(rows);
+    scorer.load_tests(std::move(all));
+    Block<double> decisions(rows, columns);
+    Block<std::int32_t> chosen(rows, is_regression() ? 0 : 1);
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const auto row = static_cast<std::size_t>(known.rows[static_cast<std::size_t>(i)]);
+      for (std::int32_t c = 0; c < columns; ++c)
+        decisions(i, c) = values[row * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)];
+      if (!is_regression()) chosen(i, 0) = predictions.classes[row];
+    }
+    const std::vector<std::int32_t> tests{0};
+    return std::move(scorer.score(decisions.view(), tests, chosen.view()).front());
+  };
+  const auto decisions = class_decisions(predictions);
+  const bool log_odds_decide = get_if<LinearModel>() != nullptr || get_if<StackModel>() != nullptr;
+  const bool own = log_odds_decide && trained_->has_probabilities();
+  if (!calibration_)
+    return score(!own && classes > 2 && !predictions.probabilities.empty() ? predictions.probabilities : decisions,
+                 own);
+  const auto calibrated = calibration_->probabilities(decisions);
+  auto result = score(classes > 2 ? calibrated : decisions, false);
+  const auto costs = score(log_odds(calibrated, columns), true);
+  for (const auto& row : metrics())
+    if (row.probabilities) result.values[static_cast<std::size_t>(row.metric)] = costs.score(row.metric);
+  return result;
 }
 
 }  // namespace sheaf

@@ -46,8 +46,10 @@ std::string describe_steps(const PipelineOptions& options) {
     steps.push_back(options.impute == Imputation::constant
                         ? fmt::format("missing values filled with {}", options.fill)
                         : fmt::format("missing values filled ({})", to_string(options.impute)));
-  for (const auto transform : options.transforms)
-    steps.push_back(fmt::format("rows transformed ({})", to_string(transform)));
+  for (const auto& one : options.transforms)
+    steps.push_back(one.features.empty()
+                        ? fmt::format("rows transformed ({})", to_string(one.transform))
+                        : fmt::format("{} transformed ({})", fmt::join(one.features, ", "), to_string(one.transform)));
   if (options.min_prevalence > 0 || options.min_variance > 0) steps.emplace_back("rare or constant features left out");
   if (options.scale) steps.push_back(fmt::format("features scaled ({})", to_string(*options.scale)));
   if (!options.select.empty())

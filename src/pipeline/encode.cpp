@@ -6,10 +6,19 @@
 namespace sheaf {
 namespace {
 
-/// The rows of each level of each nominal feature.
+std::string name_of(const EncodeStep::Column& column, const std::string& feature,
+                    const std::vector<std::string>& levels) {
+  if (column.levels.empty()) return feature;
+  if (column.levels.size() > 1) return feature + "=other";
+  return feature + "=" + levels[static_cast<std::size_t>(column.levels.front())];
+}
+
+}  // namespace
+
 template <class T>
-std::vector<std::vector<std::int64_t>> count_levels(const Dataset<T>& dataset) {
+std::vector<std::vector<std::int64_t>> pipeline::count_levels(const Dataset<T>& dataset) {
   std::vector<std::vector<std::int64_t>> counts;
+  if (dataset.levels.empty()) return counts;
   for (const auto& levels : dataset.levels) counts.emplace_back(levels.size(), 0);
   std::vector<std::int64_t> seen(counts.size(), 0);
   std::visit(
@@ -27,15 +36,6 @@ std::vector<std::vector<std::int64_t>> count_levels(const Dataset<T>& dataset) {
       dataset.x);
   return counts;
 }
-
-std::string name_of(const EncodeStep::Column& column, const std::string& feature,
-                    const std::vector<std::string>& levels) {
-  if (column.levels.empty()) return feature;
-  if (column.levels.size() > 1) return feature + "=other";
-  return feature + "=" + levels[static_cast<std::size_t>(column.levels.front())];
-}
-
-}  // namespace
 
 template <class T>
 EncodeStep pipeline::learn_encode(const Dataset<T>& dataset, std::int64_t min_level_rows) {
@@ -118,6 +118,8 @@ void pipeline::apply(const Context& context, const EncodeStep& step, Dataset<T>&
   dataset.levels.clear();
 }
 
+template std::vector<std::vector<std::int64_t>> pipeline::count_levels(const Dataset<float>&);
+template std::vector<std::vector<std::int64_t>> pipeline::count_levels(const Dataset<double>&);
 template EncodeStep pipeline::learn_encode(const Dataset<float>&, std::int64_t);
 template EncodeStep pipeline::learn_encode(const Dataset<double>&, std::int64_t);
 template void pipeline::apply(const Context&, const EncodeStep&, Dataset<float>&);

@@ -110,6 +110,21 @@ void describe_scale(File& file, Step& step, std::int64_t features) {
   numbers_line(file, "factor", step.factor, features);
 }
 
+/// The places of features follow where it is not for all.
+template <class File, class Step>
+void describe_transform(File& file, Step& step, std::int64_t features) {
+  file.choice(step.transform, transform_names());
+  bool some = !step.features.empty();
+  if constexpr (File::reading) {
+    file.skip_blanks();
+    some = !file.at_line_end();
+  }
+  if (some)
+    places_on_line(file, step.features, features);
+  else
+    file.end_line();
+}
+
 template <class File, class Step>
 void describe_step(File& file, Step& step, LevelCounts& levels) {
   auto kind = step.index();
@@ -127,13 +142,24 @@ void describe_step(File& file, Step& step, LevelCounts& levels) {
   if (auto* take = std::get_if<TakeStep>(&step)) describe_take(file, *take, levels);
   if (auto* scale = std::get_if<Scaling>(&step)) describe_scale(file, *scale, std::ssize(levels));
   if (auto* row = std::get_if<RowStep>(&step)) {
-    file.choice(row->transform, transform_names());
-    file.end_line();
+    describe_transform(file, *row, std::ssize(levels));
   }
 }
 
-template <class File, class Levels>
-void describe_levels(File& file, Levels& levels, std::int64_t features) {
+/// A line of the shares of a feature's levels where they are known.
+template <class File, class Shares>
+void optional_shares(File& file, Shares& shares, std::size_t feature, std::int64_t features, std::int64_t count) {
+  if constexpr (File::reading) {
+    if (file.peek() != "shares") return;
+    shares.resize(static_cast<std::size_t>(features));
+  } else if (shares.empty()) {
+    return;
+  }
+  numbers_line(file, "shares", shares[feature], count);
+}
+
+template <class File, class Levels, class Shares>
+void describe_levels(File& file, Levels& levels, Shares& shares, std::int64_t features) {
   std::vector<std::int64_t> nominal;
   for (std::size_t j = 0; j < levels.size(); ++j)
     if (!levels[j].empty()) nominal.push_back(static_cast<std::int64_t>(j));
@@ -146,6 +172,7 @@ void describe_levels(File& file, Levels& levels, std::int64_t features) {
     auto count = static_cast<std::int64_t>(of.size());
     file.count("levels", count, any_count);
     name_lines(file, "level", of, count);
+    optional_shares(file, shares, static_cast<std::size_t>(j), features, count);
   }
 }
 
@@ -190,7 +217,7 @@ std::int64_t describe(File& file, Learnt& pipeline) {
   bool named = !pipeline.feature_names.empty();
   choice_line(file, "input-names", named, no_or_yes);
   if (named) name_lines(file, "input", pipeline.feature_names, pipeline.features);
-  describe_levels(file, pipeline.levels, pipeline.features);
+  describe_levels(file, pipeline.levels, pipeline.level_shares, pipeline.features);
   if constexpr (File::reading) pipeline.steps.resize(static_cast<std::size_t>(steps));
   LevelCounts levels(static_cast<std::size_t>(pipeline.features), 0);
   for (std::size_t j = 0; j < pipeline.levels.size(); ++j) levels[j] = std::ssize(pipeline.levels[j]);

@@ -15,6 +15,12 @@ namespace {
 
 constexpr std::int64_t absent = -1;
 
+/// Of what comes out of the transform something may be needed: then all that goes in is.
+void need_row(const RowStep& step, std::vector<bool>& needed) {
+  if (step.features.empty()) needed.assign(needed.size(), true);
+  for (const auto j : step.features) needed[static_cast<std::size_t>(j)] = true;
+}
+
 /// Which inputs change anything that comes out.
 std::vector<bool> needed_inputs(const Pipeline& pipeline) {
   std::vector<std::int64_t> widths{pipeline.features};
@@ -41,8 +47,7 @@ std::vector<bool> needed_inputs(const Pipeline& pipeline) {
       if (const auto* impute = std::get_if<ImputeStep>(&step))
         for (std::size_t k = 0; k < impute->indicated.size(); ++k) pass(impute->indicated[k], before.size() + k);
       const auto* row = std::get_if<RowStep>(&step);
-      if (row != nullptr && row->transform != RowTransform::log1p && row->transform != RowTransform::sqrt)
-        before.assign(before.size(), true);
+      if (row != nullptr && row->mixes_features()) need_row(*row, before);
     }
     needed = std::move(before);
   }

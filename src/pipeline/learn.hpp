@@ -43,6 +43,7 @@ class PipelineLearner {
 
   PipelineOptions options_;
   std::vector<PipelineStage> rest_;  // behind the selection
+  std::vector<RowStep> transforms_;  // of features of the dataset
   Prepared<T> before_;
   std::vector<std::int64_t> ranked_;  // selected features, best first
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <sheaf/pipeline.hpp>
@@ -11,6 +12,9 @@ namespace sheaf::pipeline {
 /// One for each of the `features` features that come out; those of a level or of missing values come from the feature
 /// that has them.
 std::vector<std::int64_t> origins(const Pipeline& pipeline, std::int64_t features);
+
+/// Where the values of a numeric feature are behind the steps; none: a step leaves it out.
+std::optional<std::int64_t> place_behind(const Pipeline& pipeline, std::int64_t feature);
 
 /// Whether a value of a row depends on that of another feature of the row, as a share of its sum does.
 bool mixes_features(const Pipeline& pipeline);

@@ -32,6 +32,53 @@ Choices<RowTransform> transforms() {
   return rows;
 }
 
+RowTransform find_transform(std::string_view text, const std::vector<std::string>& names) {
+  for (const auto& [name, value] : transforms())
+    if (name == text) return value;
+  fail_unknown("transform", text, names);
+}
+
+/// NAME, NAME:FEATURE,FEATURE..., or several of them: a part with a known name before a colon begins the next.
+Parameter<O> transform_row() {
+  Parameter<O> row{"transform",
+                   "NAME[:COLUMNS]",
+                   "what to do to each row: log1p, sqrt, share (of the row's total), clr (centred log-ratio), norm, "
+                   "rank; of the columns named behind a colon (log1p:a,b), else of all numbers; may be given several "
+                   "times",
+                   {},
+                   {},
+                   {}};
+  for (const auto& [name, value] : transforms()) row.choices.push_back(name);
+  row.set = [names = row.choices](O& options, std::string_view text) {
+    bool named = false;  // features of the last transform follow
+    for (const auto part : split_text(text, ',')) {
+      const auto colon = part.find(':');
+      const auto name = part.substr(0, colon);
+      const bool begins = colon != std::string_view::npos && std::find(names.begin(), names.end(), name) != names.end();
+      if (named && !begins) {
+        options.transforms.back().features.emplace_back(part);
+        continue;
+      }
+      options.transforms.emplace_back(find_transform(name, names));
+      const auto first = begins ? part.substr(colon + 1) : std::string_view();
+      named = !first.empty();
+      if (named) options.transforms.back().features.emplace_back(first);
+    }
+  };
+  row.get = [](const O& options) {
+    std::vector<std::string> parts;
+    bool named = false;
+    for (const auto& one : options.transforms) {
+      const auto* colon = named || !one.features.empty() ? ":" : "";
+      parts.push_back(fmt::format("{}{}{}", to_string(one.transform), colon, fmt::join(one.features, ",")));
+      named = !one.features.empty();
+    }
+    return fmt::format("{}", fmt::join(parts, ","));
+  };
+  row.type = ParameterType::texts;
+  return row;
+}
+
 /// Names from a table, separated by commas.
 template <class Value>
 Parameter<O> names_row(const std::string& name, std::vector<Value> O::*member, Choices<Value> known, std::string help) {
@@ -185,8 +232,7 @@ std::vector<Parameter<O>> all_rows() {
                  "one more feature for each that has missing values: 1 where it is missing"),
       number_row("min-level-rows", &O::min_level_rows, {1, std::numeric_limits<std::int32_t>::max()},
                  "levels of nominal features with fewer rows share one feature"),
-      names_row("transform", &O::transforms, transforms(),
-                "what to do to each row: log1p, sqrt, share (of the row's total), clr (centred log-ratio), norm, rank"),
+      transform_row(),
       number_row("min-prevalence", &O::min_prevalence, {0, 1},
                  "leave out features that are not 0 in a smaller share of the rows"),
       number_row("min-variance", &O::min_variance, {0, std::numeric_limits<double>::max()},

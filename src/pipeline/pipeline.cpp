@@ -3,7 +3,9 @@
 #include <sheaf/selection.hpp>
 
 #include "core/fail.hpp"
+#include "data/read/columns.hpp"
 #include "pipeline/learn.hpp"
+#include "pipeline/origins.hpp"
 #include "pipeline/select_by_model.hpp"
 #include "pipeline/split_selection.hpp"
 #include "pipeline/steps.hpp"
@@ -37,11 +39,51 @@ std::vector<std::int64_t> rank_features(const Context& context, const Dataset<T>
   return select(context, train, request).indices();
 }
 
+std::vector<std::int64_t> find_transformed(const TransformOption& option, const std::vector<std::string>& feature_names,
+                                           std::int64_t features) {
+  try {
+    return find_features(option.features, feature_names, features);
+  } catch (const UsageError& error) {
+    std::string hint;
+    for (int k = 0; k <= static_cast<int>(RowTransform::rank); ++k)
+      if (const auto name = to_string(static_cast<RowTransform>(k)); name == option.features.back())
+        hint = fmt::format("; to transform all columns behind named ones, write {}:", name);
+    fail_usage("transform {}: {}{}", to_string(option.transform), error.what(), hint);
+  }
+}
+
 /// Bins of equal width are the same whatever the scale, but for values on their edges, which scaling moves by a
 /// rounding error: states are those of the features before they are scaled.
 bool selects_before_scaling(std::span<const PipelineStage> rest, const PipelineOptions& options) {
   return rest.size() > 1 && rest[0] == PipelineStage::scale && rest[1] == PipelineStage::select &&
          !options.select.empty() && selects_by_states(options);
+}
+
+/// The transforms with the places of their features in the dataset. Names that it does not have, and nominal features,
+/// are a UsageError.
+template <class T>
+std::vector<RowStep> find_transforms(const Dataset<T>& dataset, const PipelineOptions& options) {
+  std::vector<RowStep> steps;
+  for (const auto& one : options.transforms) {
+    RowStep step{one.transform, find_transformed(one, dataset.feature_names, dataset.features())};
+    for (const auto j : step.features)
+      if (is_nominal(dataset, j))
+        fail_usage("transform {}: '{}' holds levels ({}), and transforms are for numbers", to_string(one.transform),
+                   dataset.feature_name(j), some_names(dataset.levels[static_cast<std::size_t>(j)]));
+    std::sort(step.features.begin(), step.features.end());
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+/// The transform behind the steps that are there; none: they leave out all of its features.
+std::optional<RowStep> transform_behind(const Pipeline& before, const RowStep& wanted) {
+  if (wanted.features.empty()) return wanted;
+  RowStep step{wanted.transform, {}};
+  for (const auto j : wanted.features)
+    if (const auto place = place_behind(before, j)) step.features.push_back(*place);
+  std::sort(step.features.begin(), step.features.end());
+  return step.features.empty() ? std::nullopt : std::optional(std::move(step));
 }
 
 }  // namespace
@@ -57,7 +99,7 @@ std::vector<PipelineStage> stages_of(const PipelineOptions& options) {
 template <class T>
 PipelineLearner<T>::PipelineLearner(const Context& context, const Dataset<T>& train, const Dataset<T>& all,
                                     const PipelineOptions& options)
-    : options_(options), rest_(stages_of(options)) {
+    : options_(options), rest_(stages_of(options)), transforms_(find_transforms(train, options)) {
   before_.pipeline = {train.features(), train.feature_names, train.levels, {}};
   before_.train = train.borrowed();
   before_.all = all.borrowed();
@@ -87,7 +129,8 @@ void PipelineLearner<T>::learn(const Context& context, PipelineStage stage, Prep
       if (needs_pipeline(train, {})) take_step(context, learn_encode(train, options_.min_level_rows), prepared);
       return;
     case PipelineStage::transform:
-      for (const auto transform : options_.transforms) take_step(context, RowStep{transform}, prepared);
+      for (const auto& transform : transforms_)
+        if (auto step = transform_behind(prepared.pipeline, transform)) take_step(context, std::move(*step), prepared);
       return;
     case PipelineStage::filter:
       if (options_.min_prevalence > 0 || options_.min_variance > 0)

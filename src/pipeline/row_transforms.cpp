@@ -78,9 +78,15 @@ void pipeline::apply(const Context& context, const RowStep& step, Dataset<T>& da
   const auto transform = step.transform;
   if (fills_zeros(transform))
     make_dense(context, dataset, to_string(transform), "take log1p or share, which keep it sparse");
-  std::vector<std::int64_t> numeric;  // levels have no sums and no ranks: nominal features stay as they are
-  for (std::int64_t j = 0; j < dataset.features(); ++j)
-    if (!is_nominal(dataset, j)) numeric.push_back(j);
+  // Levels have no sums and no ranks: nominal features stay as they are.
+  std::vector<std::uint8_t> changes(static_cast<std::size_t>(dataset.features()), step.features.empty() ? 1 : 0);
+  for (const auto j : step.features) changes[static_cast<std::size_t>(j)] = 1;
+  std::vector<std::int64_t> numeric;
+  for (std::int64_t j = 0; j < dataset.features(); ++j) {
+    auto& one = changes[static_cast<std::size_t>(j)];
+    if (is_nominal(dataset, j)) one = 0;
+    if (one != 0) numeric.push_back(j);
+  }
   const auto columns = static_cast<double>(numeric.size());
   std::visit(
       [&](auto& x) {
@@ -88,7 +94,7 @@ void pipeline::apply(const Context& context, const RowStep& step, Dataset<T>& da
           for (std::int64_t i = rows.begin; i < rows.end; ++i) {
             RowSums sums;
             for_row(x, i, [&](std::int64_t j, T value) {
-              if (is_nominal(dataset, j)) return;
+              if (changes[static_cast<std::size_t>(j)] == 0) return;
               const auto v = static_cast<double>(value);
               check_value(transform, dataset, i, j, v);
               if (std::isnan(v)) return;
@@ -103,7 +109,7 @@ void pipeline::apply(const Context& context, const RowStep& step, Dataset<T>& da
               continue;
             }
             for_row(x, i, [&](std::int64_t j, T& value) {
-              if (!is_nominal(dataset, j))
+              if (changes[static_cast<std::size_t>(j)] != 0)
                 value = static_cast<T>(changed(transform, static_cast<double>(value), sums, columns));
             });
           }

@@ -16,6 +16,10 @@ EncodeStep learn_encode(const Dataset<T>& dataset, std::int64_t min_level_rows);
 template <class T>
 TakeStep learn_filter(const Context& context, const Dataset<T>& dataset, const PipelineOptions& options);
 
+/// The rows of each level of each nominal feature; none of numeric ones, and nothing if all are numeric.
+template <class T>
+std::vector<std::vector<std::int64_t>> count_levels(const Dataset<T>& dataset);
+
 /// Whether the filters of the options keep a feature of a dataset of so many rows.
 bool is_kept(const FeatureSummary& feature, double rows, const PipelineOptions& options);
 [[noreturn]] void fail_without_features(const std::string& source, const PipelineOptions& options);

@@ -1,6 +1,7 @@
 // What a model keeps of the rows it was trained on, and how other rows compare with them.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -21,11 +22,30 @@ constexpr double often = 0.05;  // share of the training rows that a feature mus
 constexpr double many = 0.1;    // share of the rows that must be far for a warning
 constexpr double slack = 0.01;  // for what rounding takes off
 
-/// 4 digits are enough to know a scale, and keep model files small.
-double rounded(double value) {
-  if (value == 0 || !std::isfinite(value)) return 0;
-  const double unit = std::pow(10, std::floor(std::log10(std::abs(value))) - 3);
-  return std::round(value / unit) * unit;
+/// To so many digits of `size`, so that model files stay small. Short numbers remain short in decimal notation.
+double rounded(double value, double size, int digits) {
+  if (!std::isfinite(value)) return 0;
+  if (size == 0 || !std::isfinite(size)) return value;
+  const double exponent = std::floor(std::log10(std::abs(size))) - (digits - 1);
+  const double unit = std::pow(10, std::abs(exponent));
+  const double result = exponent < 0 ? std::round(value * unit) / unit : std::round(value / unit) * unit;
+  return std::isfinite(result) ? result : value;
+}
+/// 4 digits are enough to know a scale.
+double rounded(double value) { return rounded(value, value, 4); }
+/// Explanations compare values with it: its error is to be small beside their differences.
+double rounded_mean(const FeatureSummary& feature) { return rounded(feature.mean, feature.standard_deviation, 6); }
+
+/// Of each feature the share of the rows that each of its levels has.
+template <class T>
+std::vector<std::vector<double>> level_shares(const Dataset<T>& dataset) {
+  std::vector<std::vector<double>> shares;
+  for (const auto& counts : pipeline::count_levels(dataset)) {
+    const auto all = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
+    auto& own = shares.emplace_back();
+    for (const auto count : counts) own.push_back(all > 0 ? rounded(static_cast<double>(count) / all, 1, 7) : 0);
+  }
+  return shares;
 }
 
 /// The features with missing values, as the values that are there show them, in place of what `features` says of them.
@@ -89,9 +109,10 @@ void pipeline::describe_training(const Context& context, const Dataset<T>& datas
     const double reach = std::max(feature.maximum - feature.mean, feature.mean - feature.minimum);
     const bool rare = static_cast<double>(feature.nonzeros) < often * static_cast<double>(counts[j]);
     const bool varies = !constant && !rare && reach > 1e-12 * std::abs(feature.mean);
-    pipeline.means.push_back(constant ? 0 : rounded(feature.mean));
+    pipeline.means.push_back(constant ? 0 : rounded_mean(feature));
     pipeline.spreads.push_back(varies ? rounded(std::max(feature.standard_deviation, reach / far)) : 0);
   }
+  pipeline.level_shares = level_shares(dataset);
 }
 
 template <class T>

@@ -45,10 +45,7 @@ std::string predictions_csv(const SearchResult& r) {
   for (const auto& name : r.target_names)
     text += ',' + csv_field("truth of " + name) + ',' + csv_field("prediction of " + name);
   if (targets == 0) text += ",truth,prediction";
-  for (std::size_t c = 0; c < columns && classes; ++c)
-    text += columns == 1       ? ',' + csv_field("decision for " + r.class_names[0])
-            : columns == names ? ',' + csv_field("decision for " + r.class_names[c])
-                               : fmt::format(",decision {}", c + 1);
+  for (std::size_t c = 0; c < columns && classes; ++c) text += ',' + csv_field("decision for " + r.class_names[c]);
   for (std::size_t c = 0; c < names && !found.probabilities.empty(); ++c)
     text += ',' + csv_field("probability of " + r.class_names[c]);
   if (!found.by_threshold.empty()) text += ",prediction by threshold";

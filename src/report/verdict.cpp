@@ -9,6 +9,7 @@
 #include "core/text.hpp"
 #include "report/held_out.hpp"
 #include "report/search_charts.hpp"
+#include "search/results/one_class.hpp"
 
 namespace sheaf {
 namespace {
@@ -98,10 +99,13 @@ std::string verdict(const SearchResult& r) {
   auto text = what_text(r) + " " + estimate_text(r, inner);
   const auto baseline = baseline_of(r);
   if (r.permutation_test) text += chance_text(r);
-  if (!baseline.known) return text;
-  text += fmt::format(" For comparison: {}.", baseline.text);
-  if (honest.mean - baseline.score <= 2 * honest.standard_error)
-    text += " That is not clearly better than a model that looks at nothing.";
+  if (baseline.known) {
+    text += fmt::format(" For comparison: {}.", baseline.text);
+    if (honest.mean - baseline.score <= 2 * honest.standard_error)
+      text += " That is not clearly better than a model that looks at nothing.";
+  }
+  if (const auto warning = engine::one_class_warning(r); !warning.empty())
+    text += fmt::format(" Warning: {}.", warning);
   return text;
 }
 

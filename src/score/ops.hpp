@@ -52,8 +52,9 @@ class ScoreOps {
   virtual void sum_survival(BlockView<const T> z, std::span<const std::int32_t> tests,
                             std::span<SurvivalSums> sums) = 0;
   /// How each column orders the rows of its class against the others, with `points` points of the curves. Two classes:
-  /// for the positive one.
-  virtual void rank(BlockView<const T> z, std::span<const std::int32_t> tests, std::int32_t points,
+  /// for the positive one. `by_probability`, three classes or more: by the classes' probabilities in place of the
+  /// decision values, which order them otherwise, since probabilities depend on those of the other classes.
+  virtual void rank(BlockView<const T> z, std::span<const std::int32_t> tests, std::int32_t points, bool by_probability,
                     std::span<Ranking> out) = 0;
 
  protected:

@@ -122,8 +122,9 @@ class CpuScores final : public ScoreOps<T> {
     });
   }
 
-  void rank(BlockView<const T> z, std::span<const std::int32_t> tests, std::int32_t points,
+  void rank(BlockView<const T> z, std::span<const std::int32_t> tests, std::int32_t points, bool by_probability,
             std::span<Ranking> out) override {
+    const auto weights = by_probability ? row_weights(z, tests) : std::vector<std::vector<RowWeight>>(tests.size());
     parallel_ranges(rankers(), z.tasks, 1, [&](Range columns) {
       const auto most = static_cast<std::size_t>(tests_.largest());
       const auto keys = std::make_unique_for_overwrite<Key[]>(most);
@@ -131,8 +132,9 @@ class CpuScores final : public ScoreOps<T> {
       for (std::int64_t t = columns.begin; t < columns.end; ++t) {
         this->context().check_stop();
         const auto column = static_cast<std::int32_t>(t);
-        const std::int32_t test = tests[static_cast<std::size_t>(column / this->columns())];
-        out[static_cast<std::size_t>(t)] = rank_column(z, column, test, points, keys.get(), scratch.get());
+        const auto model = static_cast<std::size_t>(column / this->columns());
+        out[static_cast<std::size_t>(t)] =
+            rank_column(z, column, tests[model], weights[model], points, {keys.get(), scratch.get()});
       }
     });
   }
@@ -288,9 +290,27 @@ class CpuScores final : public ScoreOps<T> {
     }
   }
 
-  /// Positive rows fill the keys from the front and others from the back, each list sorted by itself.
-  Ranking rank_column(BlockView<const T> z, std::int32_t column, std::int32_t test, std::int32_t points, Key* keys,
-                      Key* scratch) const {
+  /// Of each model, those of its test rows.
+  std::vector<std::vector<RowWeight>> row_weights(BlockView<const T> z, std::span<const std::int32_t> tests) const {
+    std::vector<std::vector<RowWeight>> weights(tests.size());
+    parallel_for(threads(), std::ssize(tests), [&](std::int64_t m) {
+      this->context().check_stop();
+      const auto rows = tests_.list(tests[static_cast<std::size_t>(m)]);
+      for (const auto row : rows)
+        weights[static_cast<std::size_t>(m)].push_back(
+            row_weight(decisions(z, static_cast<std::size_t>(row), static_cast<std::int32_t>(m)), this->columns()));
+    });
+    return weights;
+  }
+
+  struct RankMemory {
+    Key *keys, *scratch;
+  };
+  /// Positive rows fill the keys from the front and others from the back, each list sorted by itself. `weights`: of the
+  /// test rows, if they are ranked by probability.
+  Ranking rank_column(BlockView<const T> z, std::int32_t column, std::int32_t test, std::span<const RowWeight> weights,
+                      std::int32_t points, const RankMemory& memory) const {
+    const auto [keys, scratch] = memory;
     const std::int64_t size = tests_.size(test);
     const std::int32_t positive = this->class_of(column % this->columns());
     std::int64_t front = 0;
@@ -298,7 +318,10 @@ class CpuScores final : public ScoreOps<T> {
     for (std::int64_t i = tests_.begin(test); i < tests_.begin(test + 1); ++i) {
       const std::size_t row = row_at(i);
       prefetch(z, i, column);
-      const T value = z.data[static_cast<std::int64_t>(row) * z.stride + column];
+      T value = z.data[static_cast<std::int64_t>(row) * z.stride + column];
+      if (!weights.empty())
+        value = static_cast<T>(
+            probability_odds(static_cast<double>(value), weights[static_cast<std::size_t>(i - tests_.begin(test))]));
       const Key key = falling_key(this->reversed() ? -value : value);
       const bool mine = this->truth().labels[row] == positive;
       keys[mine ? front : back - 1] = key;

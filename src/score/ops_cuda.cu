@@ -49,7 +49,7 @@ class CudaScores final : public ScoreOps<T> {
 
   /// Keys and flags twice, positives before each row, and what the sort takes.
   std::int64_t workspace() const override {
-    constexpr std::int64_t each = 2 * sizeof(Key) + 2 * sizeof(std::uint8_t) + sizeof(std::int32_t);
+    constexpr std::int64_t each = 2 * sizeof(Key) + 2 * sizeof(std::uint8_t) + sizeof(std::int32_t) + sizeof(RowWeight);
     return largest_ * (each + 1) + (std::int64_t{1} << 16);
   }
 
@@ -111,7 +111,7 @@ class CudaScores final : public ScoreOps<T> {
     stream_.synchronize();
   }
 
-  void rank(BlockView<const T> z, std::span<const std::int32_t> tests, std::int32_t points,
+  void rank(BlockView<const T> z, std::span<const std::int32_t> tests, std::int32_t points, bool by_probability,
             std::span<Ranking> out) override {
     if (tests.empty()) return;
     const auto current = here();
@@ -122,7 +122,9 @@ class CudaScores final : public ScoreOps<T> {
     clear(precision_, static_cast<std::int64_t>(z.tasks) * points);
     for (std::int32_t t = 0; t < z.tasks; ++t) {
       this->context().check_stop();
-      rank_column(z, t, tests[static_cast<std::size_t>(t / this->columns())], points);
+      const std::int32_t test = tests[static_cast<std::size_t>(t / this->columns())];
+      if (by_probability && t % this->columns() == 0) weigh_rows(z, t, test);
+      rank_column(z, t, test, points, by_probability);
     }
     fetch_rankings(static_cast<std::size_t>(z.tasks), static_cast<std::size_t>(points), out);
   }
@@ -171,7 +173,18 @@ class CudaScores final : public ScoreOps<T> {
                   to.begin() + static_cast<std::ptrdiff_t>(r * each));
   }
 
-  void rank_column(BlockView<const T> z, std::int32_t column, std::int32_t test, std::int32_t points) {
+  /// What the test rows of the model whose first column this is weigh.
+  void weigh_rows(BlockView<const T> z, std::int32_t column, std::int32_t test) {
+    const int size = static_cast<int>(tests_.size(test));
+    if (size == 0) return;
+    grow(row_weights_, largest_);
+    gpu::weigh_rows<T><<<blocks_for(size, score_threads, size), score_threads, 0, stream_>>>(
+        z.data + column, z.stride, this->columns(), rows_.data() + tests_.begin(test), size, row_weights_.data());
+    cuda::check_launch("weigh_rows");
+  }
+
+  void rank_column(BlockView<const T> z, std::int32_t column, std::int32_t test, std::int32_t points,
+                   bool by_probability) {
     const int size = static_cast<int>(tests_.size(test));
     if (size == 0) return;
     for (auto& keys : keys_) grow(keys, largest_);
@@ -180,7 +193,8 @@ class CudaScores final : public ScoreOps<T> {
     grow(parts_, most_blocks);
     gpu::gather_keys<T><<<blocks_for(size, score_threads * gpu::rows_gathered, size), score_threads, 0, stream_>>>(
         z.data + column, z.stride, rows_.data() + tests_.begin(test), size, labels_.data(),
-        this->class_of(column % this->columns()), this->reversed(), keys_[0].data(), flags_[0].data());
+        this->class_of(column % this->columns()), this->reversed(), by_probability ? row_weights_.data() : nullptr,
+        keys_[0].data(), flags_[0].data());
     cuda::check_launch("gather_keys");
     const gpu::Sorted<Key> sorted = sort(size);
     const unsigned blocks = blocks_for(size, rows_a_block, most_blocks);
@@ -275,6 +289,7 @@ class CudaScores final : public ScoreOps<T> {
   Array<Key> keys_[2];
   Array<std::uint8_t> flags_[2];
   Array<std::int32_t> before_;
+  Array<RowWeight> row_weights_;  // of one model, if it is ranked by probability
   Array<char> storage_;
   // Of the columns that are ranked; parts_ of one at a time.
   Array<Corner> totals_, precision_;

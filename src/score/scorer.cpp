@@ -38,7 +38,8 @@ Scorer<T>::Scorer(const Context& context, const Truth& truth, bool probabilities
     : context_(context),
       truth_(truth),
       wanted_(suiting(wanted, truth, probabilities)),
-      ops_(make_score_ops<T>(context, truth)) {
+      ops_(make_score_ops<T>(context, truth)),
+      by_probability_(probabilities && truth.classes > 2) {
   for (const auto metric : wanted_) needs_ |= static_cast<unsigned>(metric_row(metric).need);
 }
 
@@ -108,7 +109,7 @@ template <class T>
 void Scorer<T>::rank(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Ranking> rankings,
                      std::span<Statistics> models, std::span<Scores> scores) {
   const auto columns = static_cast<std::size_t>(ops_->columns());
-  ops_->rank(z, tests, truth_.classes == 2 ? static_cast<std::int32_t>(roc_points) : 0, rankings);
+  ops_->rank(z, tests, truth_.classes == 2 ? static_cast<std::int32_t>(roc_points) : 0, by_probability_, rankings);
   for (std::size_t m = 0; m < models.size(); ++m) {
     models[m].rankings = rankings.subspan(m * columns, columns);
     scores[m].roc = roc_curve(rankings[m * columns]);

@@ -51,6 +51,7 @@ class Scorer {
   std::vector<Metric> wanted_;
   unsigned needs_ = 0;
   std::unique_ptr<ScoreOps<T>> ops_;
+  bool by_probability_ = false;  // rankings of three classes or more
   bool keep_decisions_ = false;
   TestRows kept_tests_;          // where decision values are kept
   std::vector<double> sizes_;    // of each test

@@ -192,15 +192,25 @@ __global__ void __launch_bounds__(score_threads)
     if (mine[b] > 0) atomicAdd(&all[b], Count{mine[b]});
 }
 
+/// The weights of the test rows of one model, whose first column z is.
+template <class T>
+__global__ void __launch_bounds__(score_threads)
+    weigh_rows(const T* __restrict__ z, int stride, int columns, const std::int32_t* __restrict__ rows, int size,
+               RowWeight* __restrict__ weights) {
+  const int i = static_cast<int>(blockIdx.x) * score_threads + static_cast<int>(threadIdx.x);
+  if (i < size) weights[i] = row_weight(z + static_cast<std::int64_t>(rows[i]) * stride, columns);
+}
+
 /// Rows that a thread of gather_keys() has: they lie scattered, and are on their way at the same time.
 inline constexpr int rows_gathered = 4;
 
-/// The input of a ranking: the key of each test row, and whether it is positive.
+/// The input of a ranking: the key of each test row, and whether it is positive. `weights`: of each test row, if keys
+/// are those of probabilities.
 template <class T>
 __global__ void __launch_bounds__(score_threads)
     gather_keys(const T* __restrict__ z, int stride, const std::int32_t* __restrict__ rows, int size,
-                const std::int32_t* __restrict__ labels, std::int32_t positive, bool reversed, FallingKey<T>* keys,
-                std::uint8_t* flags) {
+                const std::int32_t* __restrict__ labels, std::int32_t positive, bool reversed,
+                const RowWeight* __restrict__ weights, FallingKey<T>* keys, std::uint8_t* flags) {
   const int first = static_cast<int>(blockIdx.x) * score_threads * rows_gathered + static_cast<int>(threadIdx.x);
   T value[rows_gathered];
   std::int32_t label[rows_gathered];
@@ -214,6 +224,7 @@ __global__ void __launch_bounds__(score_threads)
   for (int k = 0; k < rows_gathered; ++k) {
     const int i = first + k * score_threads;
     if (i >= size) return;
+    if (weights != nullptr) value[k] = static_cast<T>(probability_odds(static_cast<double>(value[k]), weights[i]));
     keys[i] = falling_key(reversed ? -value[k] : value[k]);
     flags[i] = label[k] == positive ? 1 : 0;
   }

@@ -84,6 +84,22 @@ SHEAF_HOST_DEVICE inline double class_weight(double z, double most) {
   return exp_nonpositive(over) / (1 + exp_nonpositive(-std::abs(z)));
 }
 
+/// The largest column of a row of three classes or more, and the sum of the weights of all.
+struct RowWeight {
+  double most = 0, sum = 0;
+};
+template <class T>
+SHEAF_HOST_DEVICE inline RowWeight row_weight(const T* z, std::int32_t columns) {
+  RowWeight row{static_cast<double>(z[largest_column(z, columns)]), 0};
+  for (std::int32_t c = 0; c < columns; ++c) row.sum += class_weight(static_cast<double>(z[c]), row.most);
+  return row;
+}
+/// The odds of a class's probability: in the same order, but without ties of those near 1.
+SHEAF_HOST_DEVICE inline double probability_odds(double z, const RowWeight& row) {
+  const double weight = class_weight(z, row.most);
+  return weight / (row.sum - weight);
+}
+
 /// Sums over a row's columns of their weights.
 struct WeightSums {
   double weights = 0, squares = 0;

@@ -28,6 +28,7 @@
 #include "search/plan/strategy.hpp"
 #include "search/results/held_out.hpp"
 #include "search/results/learning_curve.hpp"
+#include "search/results/one_class.hpp"
 #include "search/results/permutation_test.hpp"
 #include "search/results/result.hpp"
 #include "search/results/stack.hpp"
@@ -425,28 +426,6 @@ void note_edges(SearchResult& result) {
   }
 }
 
-/// A warning if the chosen model predicts one class for all held-out rows, though the score it was chosen by is good.
-void warn_of_one_class(SearchResult& result) {
-  if (result.level.points.empty() || result.class_names.size() < 2) return;
-  const auto classes = result.class_names.size();
-  std::vector<std::int64_t> predicted(classes, 0);
-  for (std::int32_t s = 0; s < result.splits; ++s) {
-    const auto place =
-        result.level.chosen.chosen * static_cast<std::size_t>(result.splits) + static_cast<std::size_t>(s);
-    const auto& confusion = result.level.models[place].confusion;
-    for (std::size_t k = 0; k < confusion.size(); ++k) predicted[k % classes] += confusion[k];
-  }
-  const auto used = std::count_if(predicted.begin(), predicted.end(), [](auto rows) { return rows > 0; });
-  if (used != 1 || result.options.threshold) return;
-  const auto only = std::max_element(predicted.begin(), predicted.end()) - predicted.begin();
-  result.warnings.push_back(fmt::format(
-      "the chosen model predicts the class {} for every held-out row: {}",
-      result.class_names[static_cast<std::size_t>(only)],
-      classes == 2 ? "choose from which decision value on the other class is predicted (threshold youden), or let the "
-                     "rare class count as much as the other (class-weight balanced)"
-                   : "let rare classes count as much as others (class-weight balanced)"));
-}
-
 /// A note where one class is so frequent that accuracy says little.
 void note_balance(const Labels& labels, SearchResult& result) {
   if (labels.regression() || labels.rows == 0) return;
@@ -681,7 +660,7 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
   engine::note_edges(result);
   engine::note_one_out(result);
   engine::note_balance(trained->labels(), result);
-  engine::warn_of_one_class(result);
+  if (auto warning = engine::one_class_warning(result); !warning.empty()) result.warnings.push_back(std::move(warning));
   for (auto& note : pipeline_notes(dataset, result.options.pipeline)) result.notes.push_back(std::move(note));
   if (!result.stack)
     for (auto& note : trained->notes(engine::outcome_of(result))) result.notes.push_back(std::move(note));

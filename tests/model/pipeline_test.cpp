@@ -107,6 +107,103 @@ TEST(Pipeline, TransformsEachRowByItself) {
   }
 }
 
+/// A transform of named features leaves the others as they are, and sums, lengths and ranks are over the named ones.
+TEST(Pipeline, TransformsNamedFeatures) {
+  const Rows rows{{1, 0, 3}, {0, 0, 0}, {4, 4, 1}};
+  const double l2 = std::log(2.0), l4 = std::log(4.0), l5 = std::log(5.0);
+  for (const bool sparse : {false, true}) {
+    const auto dataset = dataset_of(rows, {}, sparse);
+    const auto with = [&](RowTransform transform) {
+      return prepared(dataset, {.transforms = {{transform, {"f2", "f0"}}}});
+    };
+    expect_rows(with(RowTransform::log1p), {{l2, 0, l4}, {0, 0, 0}, {l5, 4, l2}});
+    expect_rows(with(RowTransform::sqrt), {{1, 0, std::sqrt(3.0)}, {0, 0, 0}, {2, 4, 1}});
+    expect_rows(with(RowTransform::share), {{0.25, 0, 0.75}, {0, 0, 0}, {0.8, 4, 0.2}});
+    const double a = (l2 + l4) / 2, b = (l5 + l2) / 2;
+    expect_rows(with(RowTransform::clr), {{l2 - a, 0, l4 - a}, {0, 0, 0}, {l5 - b, 4, l2 - b}});
+    const double r = std::sqrt(10.0), s = std::sqrt(17.0);
+    expect_rows(with(RowTransform::norm), {{1 / r, 0, 3 / r}, {0, 0, 0}, {4 / s, 4, 1 / s}});
+    expect_rows(with(RowTransform::rank), {{1, 0, 2}, {1.5, 0, 1.5}, {2, 4, 1}});
+    const PipelineOptions several{.transforms = {{RowTransform::sqrt, {"f0"}}, {RowTransform::log1p, {"3"}}}};
+    expect_rows(prepared(dataset, several), {{1, 0, l4}, {0, 0, 0}, {2, 4, l2}});
+  }
+  expect_rows(prepared(dataset_of({{1, -2}}), {.transforms = {{RowTransform::sqrt, {"f0"}}}}), {{1, -2}});
+}
+
+/// Named features are found behind steps that move them; indicators of their missing values and levels are not theirs.
+TEST(Pipeline, NamedFeaturesAreFoundBehindOtherSteps) {
+  auto dataset = dataset_of({{0, 3, missing}, {1, 0, 3}, {0, 8, 0}});
+  dataset.levels = {{"red", "blue"}, {}, {}};
+  const double l4 = std::log(4.0), l9 = std::log(9.0);
+  PipelineOptions options{.impute = Imputation::constant,
+                          .fill = 0,
+                          .indicate_missing = true,
+                          .transforms = {{RowTransform::log1p, {"f1", "f2"}}}};
+  const Rows expected{{1, 0, l4, 0, 1}, {0, 1, 0, l4, 0}, {1, 0, l9, 0, 0}};
+  expect_rows(prepared(dataset, options), expected);
+  const Context context;
+  LinearModel linear;
+  linear.class_names = {"a", "b"};
+  linear.features = 5;
+  linear.weights = {1, 2, 3, 4, 5};
+  linear.cost = 1;
+  linear.fits.resize(1);
+  Model kept{linear};
+  kept.set_pipeline(learn_pipeline(context, dataset, options));
+  const auto read = Model::parse(kept.text(), "kept");
+  expect_rows(rows_of(apply_pipeline(context, read.pipeline(), dataset)), expected);
+  using enum PipelineStage;
+  options.order = {impute, encode, filter, transform, scale, select};
+  options.min_variance = 1;  // leaves f1 and f2
+  expect_rows(prepared(dataset, options), {{l4, 0}, {0, l4}, {l9, 0}});
+  options.transforms = {{RowTransform::log1p, {"f2"}}};
+  options.min_variance = 5;  // leaves f1 alone
+  expect_rows(prepared(dataset, options), {{3}, {0}, {8}});
+}
+
+TEST(Pipeline, TransformsOfFeaturesThatAreNotThereAreRefused) {
+  const auto refuses = [](const Dataset<double>& dataset, const TransformOption& option, const std::string& part) {
+    try {
+      prepared(dataset, {.transforms = {option}});
+      ADD_FAILURE() << "taken: " << part;
+    } catch (const UsageError& error) {
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+  };
+  auto dataset = dataset_of({{1, 0}, {2, 1}});
+  refuses(dataset, {RowTransform::sqrt, {"f0", "weight"}}, "transform sqrt: there is no feature 'weight'");
+  refuses(dataset, {RowTransform::sqrt, {"f0", "f0"}}, "named twice");
+  refuses(dataset, {RowTransform::sqrt, {"f0", "log1p"}}, "write log1p:");
+  dataset.levels = {{}, {"red", "blue"}};
+  refuses(dataset, {RowTransform::log1p, {"f1"}}, "'f1' holds levels (red, blue)");
+}
+
+/// As text, the same again.
+TEST(Pipeline, TransformsAreReadAsTheyAreWritten) {
+  const auto& rows = parameters<PipelineOptions>();
+  const auto row = std::find_if(rows.begin(), rows.end(), [](const auto& one) { return one.name == "transform"; });
+  const auto read = [&](const std::vector<std::string>& texts) {
+    PipelineOptions options;
+    for (const auto& text : texts) row->set(options, text);
+    return options;
+  };
+  using enum RowTransform;
+  const std::vector<std::pair<std::vector<std::string>, std::vector<TransformOption>>> cases{
+      {{"log1p,norm"}, {log1p, norm}},
+      {{"log1p:a,b"}, {{log1p, {"a", "b"}}}},
+      {{"log1p:a,b", "sqrt:c"}, {{log1p, {"a", "b"}}, {sqrt, {"c"}}}},
+      {{"norm,log1p:a,rank:b,share"}, {norm, {log1p, {"a"}}, {rank, {"b", "share"}}}},
+      {{"log1p:a:b,c"}, {{log1p, {"a:b", "c"}}}},
+      {{"log1p:a", "share"}, {{log1p, {"a"}}, share}},
+  };
+  for (const auto& [texts, expected] : cases) {
+    const auto options = read(texts);
+    EXPECT_EQ(options.transforms, expected) << texts.front();
+    EXPECT_EQ(read({row->get(options)}).transforms, expected) << row->get(options);
+  }
+  EXPECT_THROW(read({"lg:a"}), UsageError);
+}
+
 Dataset<double> with_levels(const Rows& rows, std::vector<std::string> levels) {
   auto dataset = dataset_of(rows);
   dataset.levels = {{}, std::move(levels)};

@@ -117,6 +117,9 @@ test::Predictions predictions_of(const Case& c, const Problem<T>& problem, std::
   return result;
 }
 
+/// Rows of the same probability by other decision values are ties but for a rounding error.
+constexpr double rank_tolerance = 1e-3;
+
 void expect_same(double got, double wanted, std::string_view what) {
   if (std::isnan(wanted))
     EXPECT_TRUE(std::isnan(got)) << what << " got " << got;
@@ -137,9 +140,31 @@ void expect_score(Metric metric, double got, double wanted) {
     EXPECT_NEAR(got, wanted, sum_tolerance * (1 + std::abs(wanted))) << info(metric).name;
 }
 
+/// Three classes or more: the log odds of each class's share in the sum of all logistic functions.
+test::Predictions by_probability(test::Predictions of) {
+  const auto columns = static_cast<std::size_t>(of.columns());
+  for (std::size_t i = 0; i < of.decisions.size(); i += columns) {
+    std::vector<long double> weights;
+    for (std::size_t c = 0; c < columns; ++c)
+      weights.push_back(1 / (1 + std::exp(-static_cast<long double>(of.decisions[i + c]))));
+    for (std::size_t c = 0; c < columns; ++c) {
+      long double others = 0;
+      for (std::size_t k = 0; k < columns; ++k) others += k == c ? 0 : weights[k];
+      of.decisions[i + c] = static_cast<double>(std::log(weights[c]) - std::log(others));
+    }
+  }
+  return of;
+}
+
 void expect_scores(const Scores& got, const test::Predictions& wanted, bool probabilities) {
   for (const auto& row : metrics()) {
-    if (row.suits(wanted.classes, probabilities))
+    if (probabilities && wanted.classes > 2 && metric_row(row.metric).need == Need::rankings) {
+      const double value = test::plain_score(row.metric, by_probability(wanted));
+      if (std::isnan(value))
+        EXPECT_TRUE(std::isnan(got.score(row.metric))) << row.name;
+      else
+        EXPECT_NEAR(got.score(row.metric), value, rank_tolerance) << row.name;
+    } else if (row.suits(wanted.classes, probabilities))
       expect_score(row.metric, got.score(row.metric), test::plain_score(row.metric, wanted));
     else
       EXPECT_TRUE(std::isnan(got.score(row.metric))) << row.name;
@@ -373,7 +398,7 @@ TYPED_TEST(Scoring, TestsCanBeExchanged) {
       tests.begins.push_back(size);
       ops->load_tests(std::move(tests));
       std::vector<Ranking> ranking(1);
-      ops->rank(z.view(), std::vector<std::int32_t>{0}, 101, ranking);
+      ops->rank(z.view(), std::vector<std::int32_t>{0}, 101, false, ranking);
       EXPECT_EQ(ranking[0].others + ranking[0].positives, size);
     }
   }

@@ -1,6 +1,7 @@
 // Warnings that keep people from wrong results, and the absence of those that would cry wolf.
 #include <array>
 #include <cmath>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -147,8 +148,23 @@ TEST_F(TrustCli, PredictionsAreExplained) {
     EXPECT_NEAR(sum, std::stod(line.substr(line.rfind(',') + 1)), 1e-9);
   }
   ASSERT_EQ(shell("sheaf fit trial.csv --model svm --output s --quiet").code, 0);
-  EXPECT_TRUE(complains(shell("sheaf predict trial.csv --model-file s --explain why.csv"), 2,
-                        {"no weight for each feature", "--permutation-importance"}));
+  // An SVM too: the intercept, at most two features and the rest add up to the decision value.
+  ASSERT_EQ(shell("sheaf predict trial.csv --model-file s --explain why.csv --output p.csv --decisions --quiet").code,
+            0);
+  std::map<std::string, double> sums;
+  std::istringstream lines(file("why.csv"));
+  std::getline(lines, line);
+  while (std::getline(lines, line)) sums[line.substr(0, line.find(','))] += std::stod(line.substr(line.rfind(',') + 1));
+  std::istringstream decisions(file("p.csv"));
+  std::getline(decisions, line);
+  for (int i = 1; std::getline(decisions, line); ++i)
+    EXPECT_NEAR(sums[std::to_string(i)], std::stod(line.substr(line.rfind(',') + 1)), 1e-9);
+  EXPECT_EQ(sums.size(), 60U);
+  const auto why_svm = file("why.csv");
+  ASSERT_EQ(shell("sheaf predict trial.csv --model-file s --explain again.csv --quiet").code, 0);
+  EXPECT_EQ(file("again.csv"), why_svm);
+  EXPECT_TRUE(complains(shell("sheaf predict trial.csv --model-file s --explain w --explain-by neighbours"), 2,
+                        {"--explain-by neighbours", "svm"}));
 }
 
 }  // namespace trust_cli_test

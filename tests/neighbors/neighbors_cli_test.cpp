@@ -236,8 +236,13 @@ TEST_F(NeighborsCli, PredictionsNameTheRowsThatDecide) {
           << file("why.csv");
     }
   }
-  ASSERT_EQ(shell("sheaf fit t.csv --model svm --output m").code, 0);
-  EXPECT_TRUE(complains(shell("sheaf predict q.csv --model-file m --explain why.csv"), 2, {"svm", "no weight"}));
+  // By features: the share of votes for the predicted class, against that of the mean row (3, 3.25). Votes of three
+  // rows for a: of the mean row 1 2 3 (a a b), as of both queries, whose features then add nothing.
+  ASSERT_EQ(shell("sheaf fit t.csv --model knn --k 3 --scale none --output m").code, 0);
+  ASSERT_EQ(shell("sheaf predict q.csv --model-file m --explain why.csv --explain-by features").code, 0);
+  EXPECT_EQ(file("why.csv"),
+            "row,prediction,decision for,feature,value,contribution\n1,a,a,(intercept),,0.6666666666666666\n"
+            "1,a,a,(others),,0\n2,a,a,(intercept),,0.6666666666666666\n2,a,a,(others),,0\n");
 }
 
 /// Without the weight of 0 for the north, the first query is nearer to another row, of another class.

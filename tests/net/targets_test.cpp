@@ -186,7 +186,7 @@ TEST(SeveralTargets, EachTargetIsExplained) {
   const auto dataset = cars();
   const Model model(train_net(Context(), dataset, close_options(10)));
   const auto predictions = model.predict(Context(), dataset);
-  const auto reasons = model.explain(Context(), dataset, 2);
+  const auto reasons = model.explain(Context(), dataset, {.most = 2});
   ASSERT_EQ(reasons.size(), predictions.decisions.size());
   for (std::size_t e = 0; e < reasons.size(); ++e) {
     EXPECT_EQ(reasons[e].column, static_cast<std::int32_t>(e % 3));

@@ -39,6 +39,7 @@ KINDS = {
     "falk-svm": ["class"],
 }
 SEED = 7
+TRANSFORMS = ["log1p:a,b", "sqrt:c"]
 SETTINGS = {kind: {"alpha": "0.05"} for kind in KINDS if kind.startswith("elastic-net") or kind in ("lasso", "ridge")}
 
 
@@ -144,11 +145,11 @@ def comparable(text):
     return [line for line in text.splitlines() if not line.startswith(("label ", "positive ", "checksum "))]
 
 
-def from_command_line(program, folder, kind, rows, labels):
+def from_command_line(program, folder, kind, rows, labels, prepare=()):
     text = "a,b,c,d,y\n" + "".join(",".join(map(str, [*row, label])) + "\n" for row, label in zip(rows, labels))
     (folder / "d.csv").write_text(text)
     flags = [part for name, value in SETTINGS.get(kind, {}).items() for part in (f"--{name}", value)]
-    subprocess.run([program, "fit", "d.csv", "--model", kind, *flags, "--scale", "none", "--output", "m.txt", "--quiet"], cwd=folder, check=True)
+    subprocess.run([program, "fit", "d.csv", "--model", kind, *flags, *prepare, "--scale", "none", "--output", "m.txt", "--quiet"], cwd=folder, check=True)
     return (folder / "m.txt").read_text()
 
 
@@ -170,6 +171,27 @@ def from_python(kind, rows, labels, classes):
     return _core.fit(context, dataset, options, None).text()
 
 
+def transformed_by_python(rows, labels, classes):
+    """Whether a search that transforms named columns has the scores of one whose columns are transformed before."""
+    import numpy as np
+    from sheaf import _core
+    from sheaf._data import make_dataset
+
+    def losses(x, pipeline):
+        context = _core.Context({}, None)
+        dataset = make_dataset(context, x, precision="float64", names=["a", "b", "c", "d"], missing=False, device="cpu")
+        dataset.set_classes(np.array([classes.index(label) for label in labels], dtype=np.int32), classes)
+        splits = [(np.arange(20, 60), np.arange(20)), (np.arange(40), np.arange(40, 60))]
+        found = _core.search_grid(context, dataset, _core.Options("linear"), {"cost": "1"}, pipeline, splits, None, "log-loss", True)
+        return np.asarray(found.scores("log-loss"))
+
+    x = np.array(rows)
+    before = x.copy()
+    before[:, :2] = np.log1p(x[:, :2])
+    before[:, 2] = np.sqrt(x[:, 2])
+    return np.allclose(losses(x, {"transform": ",".join(TRANSFORMS)}), losses(before, {}), rtol=1e-9, atol=0)
+
+
 R_SCRIPT = r"""
 arguments <- commandArgs(TRUE)
 library(sheaf, lib.loc = arguments[1])
@@ -181,7 +203,7 @@ for (case in cases) {
   y <- if (length(classes) > 0) factor(unlist(case$labels), levels = classes) else as.double(unlist(case$labels))
   target <- sheaf:::about_features(x, sheaf:::core_target(y, second_first = FALSE), NULL)
   fit <- sheaf:::core_fit(sheaf:::as_control(sheaf_control(), 0), x, target, case$kind, sheaf:::settings_of(case$settings, "settings"),
-                          sheaf:::settings_of(list(), "prepare"), NULL, list(), TRUE)
+                          sheaf:::settings_of(lapply(case$prepare, unlist), "prepare"), NULL, list(), TRUE)
   writeLines(fit$text, case$output, sep = "")
 }
 """
@@ -230,6 +252,19 @@ def main():
                 compare("Python", kind, label, from_python(kind, rows, labels, classes), wanted)
                 cases.append({"kind": kind, "label": label, "rows": rows, "labels": labels, "classes": classes, "settings": SETTINGS.get(kind, {})})
                 expected.append(wanted)
+        rows, labels = draw("class")
+        rows = [[abs(value) for value in row] for row in rows]
+        flags = [part for one in TRANSFORMS for part in ("--transform", one)]
+        wanted = from_command_line(program, folder, "linear", rows, labels, flags)
+        classes = [line.removeprefix("class ") for line in wanted.splitlines() if line.startswith("class ")]
+        cases.append({"kind": "linear", "label": "transforms of columns", "rows": rows, "labels": labels, "classes": classes,
+                      "settings": {}, "prepare": {"transform": TRANSFORMS}})
+        expected.append(wanted)
+        if transformed_by_python(rows, labels, classes):
+            passed += 1
+        else:
+            failures.append("linear, transforms of columns, Python: other scores than of columns transformed before")
+            print(failures[-1])
         has_r = bool(library) and os.path.isdir(library)
         for label in ("two", "number"):
             rows, labels = draw_ring(label)

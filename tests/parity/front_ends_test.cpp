@@ -88,5 +88,25 @@ TEST_F(FrontEnds, FitGivesTheSameModelFromCppAndCommandLine) {
   }
 }
 
+/// Transforms of named columns, by one flag or by several, in searches too.
+TEST_F(FrontEnds, TransformsOfNamedColumnsGiveTheSameModel) {
+  const Context context;
+  write("d.csv", table_of("class"));
+  const auto outcome = shell(
+      "sed -i s/-//g d.csv && sheaf fit d.csv --scale none --transform log1p:a,b --transform sqrt:c --output m.txt "
+      "--quiet && sheaf fit d.csv --scale none --transform log1p:a,b,sqrt:c --output n.txt --quiet && sheaf search "
+      "d.csv --model linear --cost 1 --scale none --transform log1p:a,b,sqrt:c --output found --quiet; pwd");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto dataset = read_dataset<double>(context, outcome.out.substr(0, outcome.out.find('\n')) + "/d.csv");
+  const PipelineOptions steps{.transforms = {{RowTransform::log1p, {"a", "b"}}, {RowTransform::sqrt, {"c"}}}};
+  const auto text = fit(context, dataset, find_model_kind("linear").options, {}, steps).text();
+  EXPECT_EQ(file("m.txt"), text);
+  EXPECT_EQ(file("n.txt"), text);
+  EXPECT_EQ(file("found/model.txt"), text);
+  EXPECT_NE(text.find("\nstep transform log1p 2 1 2\nstep transform sqrt 1 3\n"), std::string::npos) << text;
+  EXPECT_TRUE(complains(shell("sheaf fit d.csv --transform log1p:a,weight --output x.txt"), 2,
+                        {"transform log1p", "no feature 'weight'"}));
+}
+
 }  // namespace
 }  // namespace sheaf::test

@@ -10,6 +10,7 @@
 
 #include <sheaf/io.hpp>
 #include <sheaf/model.hpp>
+#include <sheaf/report.hpp>
 #include <sheaf/search.hpp>
 
 #include "core/random.hpp"
@@ -186,7 +187,13 @@ TEST(SearchDefaults, AModelThatPredictsOneClassIsWarnedOf) {
     return std::any_of(result.warnings.begin(), result.warnings.end(),
                        [](const auto& text) { return text.find("for every held-out row") != std::string::npos; });
   };
-  EXPECT_TRUE(warned(search(context(), make_rare(600, 30, 0.5), "linear", {{"cost", "0.001"}})));
+  const auto poor = search(context(), make_rare(600, 30, 0.5), "linear", {{"cost", "0.001"}});
+  EXPECT_TRUE(warned(poor));
+  for (const std::string part : {"Warning: the chosen model predicts the class", "for every held-out row",
+                                 "threshold youden", "class-weight balanced"})
+    EXPECT_NE(verdict(poor).find(part), std::string::npos) << verdict(poor);
+  const auto good = search(context(), make_rare(300, 2, 3), "linear", {{"cost", "1"}});
+  EXPECT_EQ(verdict(good).find("Warning"), std::string::npos) << verdict(good);
   EXPECT_FALSE(
       warned(search(context(), make_rare(600, 30, 0.5), "linear", {{"cost", "0.001"}, {"threshold", "youden"}})));
   EXPECT_FALSE(warned(search(context(), make_rare(300, 2, 3), "linear", {{"cost", "1"}})));

@@ -189,6 +189,11 @@ struct Part {
   std::vector<double> histogram, chance_histogram;
 };
 
+// Columns that a thread holds as a copy: so many values, so that the dataset is not there twice, but a cache line of
+// them.
+constexpr std::int64_t values_gathered = std::int64_t{1} << 18;
+constexpr std::int64_t least_gathered = 8;
+
 class Associator {
  public:
   Associator(const LabelCopies& labels, Associations& result, int bins)
@@ -203,9 +208,13 @@ class Associator {
     const auto bins = static_cast<std::size_t>(bins_);
     Part part{0, std::vector<double>(bins), std::vector<double>(bins)};
     std::vector<double> found(static_cast<std::size_t>(labels_.copies));
-    auto columns = gather(x, range);
-    for (std::int64_t j = range.begin; j < range.end; ++j)
-      add_feature(columns[static_cast<std::size_t>(j - range.begin)], static_cast<std::size_t>(j), found, part);
+    const auto width = std::max(least_gathered, values_gathered / std::max<std::int64_t>(labels_.rows, 1));
+    for (Range some{range.begin, range.begin}; some.end < range.end; some.begin = some.end) {
+      some.end = std::min(some.begin + width, range.end);
+      auto columns = gather(x, some);
+      for (std::int64_t j = some.begin; j < some.end; ++j)
+        add_feature(columns[static_cast<std::size_t>(j - some.begin)], static_cast<std::size_t>(j), found, part);
+    }
     return part;
   }
 

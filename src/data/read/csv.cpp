@@ -89,6 +89,7 @@ class CsvReader {
   bool is_gap(const CsvField& field) const;
   bool lacks_value(const CsvField& field) const;
   void read_texts();
+  void parse_texts();
   void parse_texts(std::size_t k);
   double number_in(std::string_view text) const;
   void take_texts();
@@ -250,8 +251,15 @@ void CsvReader<T>::read_texts() {
   for (const auto j : find_columns(reading_, layout_.names, reading_.options.keep))
     kept_.emplace_back(static_cast<std::size_t>(j), -1, x_.rows);
   if (texts_.empty() && kept_.empty()) return;
-  parallel_for(reading_.context, static_cast<std::int64_t>(chunks_.size()),
-               [&](std::int64_t k) { parse_texts(static_cast<std::size_t>(k)); });
+  parse_texts();
+}
+
+template <class T>
+void CsvReader<T>::parse_texts() {
+  parallel_for(reading_.context, static_cast<std::int64_t>(chunks_.size()), [&](std::int64_t k) {
+    parse_texts(static_cast<std::size_t>(k));
+    let_go(reading_, chunks_[static_cast<std::size_t>(k)]);
+  });
 }
 
 template <class T>
@@ -659,8 +667,7 @@ void CsvReader<T>::keep_dropped() {
   std::sort(dropped_.begin(), dropped_.end());
   for (const auto column : dropped_) kept_.emplace_back(column, -1, rows);
   texts_.clear();
-  parallel_for(reading_.context, static_cast<std::int64_t>(chunks_.size()),
-               [&](std::int64_t k) { parse_texts(static_cast<std::size_t>(k)); });
+  parse_texts();
 }
 
 template <class T>

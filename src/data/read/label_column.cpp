@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cctype>
 #include <cmath>
+#include <functional>
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
@@ -39,6 +40,36 @@ bool all_numbers(const Reading& reading, const TextColumn& column, std::int64_t 
   return all;
 }
 
+/// Gives up the pages of the file that texts of rows, one after another, were read from.
+class TextTrail {
+ public:
+  explicit TextTrail(const Reading& reading) : reading_(reading) {}
+  TextTrail(const TextTrail&) = delete;
+  TextTrail& operator=(const TextTrail&) = delete;
+  ~TextTrail() { release(); }
+
+  void passed(std::string_view text) {
+    const std::less<> before;
+    if (before(text.data(), reading_.text.data()) || before(reading_.limit(), text.data())) return;  // not of the file
+    if (begin_ == nullptr || text.data() < end_) {
+      release();
+      begin_ = text.data();
+    }
+    end_ = text.data() + text.size();
+    if (end_ - begin_ > reading_.chunk_bytes) release();
+  }
+
+ private:
+  void release() {
+    if (begin_ != nullptr) let_go(reading_, {begin_, end_});
+    begin_ = end_;
+  }
+
+  const Reading& reading_;
+  const char* begin_ = nullptr;
+  const char* end_ = nullptr;
+};
+
 struct Part {
   Dictionary dictionary;
   std::vector<std::int32_t> global;  // id over all parts of each id of this part
@@ -63,7 +94,9 @@ std::optional<Distinct> number_distinct(const Reading& reading, const TextColumn
   parallel_for(threads, parts, [&](std::int64_t p) {
     auto& dictionary = part[static_cast<std::size_t>(p)].dictionary;
     const Range range = part_of(rows, parts, p);
+    TextTrail trail(reading);
     for (std::int64_t i = range.begin; i < range.end && !too_many; ++i) {
+      trail.passed(column.text(i));
       result.ids[static_cast<std::size_t>(i)] = dictionary.id(column, i);
       if (limited && static_cast<std::int64_t>(dictionary.firsts().size()) > most) too_many = true;
     }

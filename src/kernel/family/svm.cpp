@@ -303,6 +303,19 @@ class TrainedSvm : public TrainedModelOf<TrainedSvm, SvmModel> {
     return predict_svm(context, model_, dataset, probabilities);
   }
   double products_per_value() const override { return static_cast<double>(model_.support_vectors()); }
+  /// As searches score them, and calibrations are learnt of them.
+  std::vector<double> class_decisions(const Predictions& predictions) const override {
+    const auto classes = model_.class_names.size();
+    if (classes <= 2) return predictions.decisions;
+    const auto sides = kernel::sides_of(model_.kind, classes, model_.multi_class);
+    std::vector<double> values;
+    for (std::size_t i = 0; i < predictions.decisions.size(); i += sides.size()) {
+      const auto own =
+          kernel::class_values(std::span(predictions.decisions).subspan(i, sides.size()), sides, classes, {});
+      values.insert(values.end(), own.begin(), own.end());
+    }
+    return values;
+  }
   std::string prediction_text(const Predictions& predictions, std::size_t row) const override {
     if (is_regression()) return fmt::format("{}", predictions.decisions[row]);
     return sheaf::prediction_text(model_, predictions, row);

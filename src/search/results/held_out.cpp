@@ -7,7 +7,6 @@
 #include <sheaf/profile.hpp>
 
 #include "core/fail.hpp"
-#include "model/class_values.hpp"
 #include "search/plan/make_search.hpp"
 #include "search/results/importance.hpp"
 #include "search/results/stack.hpp"
@@ -35,22 +34,10 @@ namespace {
 
 constexpr std::int32_t most_parts = 200;  // of all splits, each of which something is learnt without
 
-/// One decision value for two classes, also of models that have two.
-void append_decisions(const Labels& labels, const Predictions& predictions, HeldOutPredictions& all) {
-  all.columns = predictions.columns;
-  if (labels.class_names.size() != 2 || predictions.columns != 2) {
-    all.decisions.insert(all.decisions.end(), predictions.decisions.begin(), predictions.decisions.end());
-    return;
-  }
-  all.columns = 1;
-  for (std::size_t i = 0; i + 1 < predictions.decisions.size(); i += 2)
-    all.decisions.push_back(predictions.decisions[i] - predictions.decisions[i + 1]);
-}
-
 }  // namespace
 
 void append_predictions(const Labels& labels, std::int32_t split, std::span<const std::int32_t> rows,
-                        const Predictions& predictions, HeldOutPredictions& all) {
+                        const Predictions& predictions, std::span<const double> decisions, HeldOutPredictions& all) {
   for (const auto row : rows) {
     all.splits.push_back(split);
     all.rows.push_back(row);
@@ -58,19 +45,19 @@ void append_predictions(const Labels& labels, std::int32_t split, std::span<cons
       all.values.push_back(labels.value(row, target));
     if (!labels.regression()) all.truth.push_back(labels.classes[static_cast<std::size_t>(row)]);
   }
-  append_decisions(labels, predictions, all);
+  all.columns = labels.columns();
+  require(decisions.size() == rows.size() * static_cast<std::size_t>(all.columns), "decision values of other classes");
+  all.decisions.insert(all.decisions.end(), decisions.begin(), decisions.end());
   all.classes.insert(all.classes.end(), predictions.classes.begin(), predictions.classes.end());
   all.probabilities.insert(all.probabilities.end(), predictions.probabilities.begin(), predictions.probabilities.end());
 }
 
 namespace {
 
-/// Returns decision values for each class, as a calibration sees them: those of pairs of classes put together.
 template <class T>
-std::vector<double> predict_held_out(const Context& context, const Dataset<T>& dataset, const Labels& labels,
+void predict_held_out(const Context& context, const Dataset<T>& dataset, const Labels& labels,
                                      const Plan& plan, SearchResult& result) {
   HeldOutPredictions all;
-  std::vector<double> by_class;
   const bool nested = plan.outer_folds() > 0;
   const auto splits = nested ? plan.outer_folds() : plan.splits();
   Importance<T> importance(dataset, labels, result);
@@ -85,15 +72,12 @@ std::vector<double> predict_held_out(const Context& context, const Dataset<T>& d
     const auto model = train_on_split(context, dataset, plan, number, result, point);
     const auto test = take_rows(dataset, tests, context.threads());
     const auto predictions = model.predict(context, test, model.has_probabilities());
-    append_predictions(labels, k, tests, predictions, all);
-    const auto values = class_values(model, predictions);
-    by_class.insert(by_class.end(), values.begin(), values.end());
+    append_predictions(labels, k, tests, predictions, model.class_decisions(predictions), all);
     importance.add(context, model, test, tests, k);
     context.progress().advance(1);
   }
   result.held_out = std::move(all);
   result.importance = importance.finish();
-  return by_class;
 }
 
 }  // namespace
@@ -135,25 +119,21 @@ namespace {
 
 DecidedRows all_rows(const HeldOutPredictions& found) { return {found.decisions, found.truth}; }
 
-/// `by_class`: decision values for each class.
-void calibrate(const std::vector<Part>& parts, bool without_parts, std::vector<double> by_class, SearchResult& result) {
+void calibrate(const std::vector<Part>& parts, bool without_parts, SearchResult& result) {
   auto& found = *result.held_out;
-  auto seen = found;
-  seen.columns = static_cast<std::int32_t>(by_class.size() / found.size());
-  seen.decisions = std::move(by_class);
   const auto learn = [&](const DecidedRows& rows) {
-    return learn_calibration(*result.options.calibrate, rows.decisions, seen.columns, rows.classes);
+    return learn_calibration(*result.options.calibrate, rows.decisions, found.columns, rows.classes);
   };
   const auto classes = result.class_names.size();
   found.probabilities.clear();
   if (without_parts) found.probabilities.resize(found.size() * classes);
   for (const auto& part : parts) {
     if (!without_parts) break;
-    const auto values = learn(rows_of(seen, part.others)).probabilities(rows_of(seen, part.entries).decisions);
+    const auto values = learn(rows_of(found, part.others)).probabilities(rows_of(found, part.entries).decisions);
     for (std::size_t k = 0; k < part.entries.size(); ++k)
       std::copy_n(&values[k * classes], classes, &found.probabilities[part.entries[k] * classes]);
   }
-  if (result.model) result.model->set_calibration(learn(all_rows(seen)));
+  if (result.model) result.model->set_calibration(learn(all_rows(found)));
 }
 
 void choose_thresholds(const std::vector<Part>& parts, bool without_parts, SearchResult& result) {
@@ -182,12 +162,12 @@ void choose_thresholds(const std::vector<Part>& parts, bool without_parts, Searc
 template <class T>
 void use_held_out(const Context& context, const Dataset<T>& dataset, const Labels& labels, const Plan& plan,
                   SearchResult& result) {
-  auto by_class = predict_held_out(context, dataset, labels, plan, result);
+  predict_held_out(context, dataset, labels, plan, result);
   const auto& options = result.options;
   if (!options.calibrate && !options.threshold) return;
   const auto parts = parts_of(*result.held_out);
   const bool without_parts = can_learn_without_parts(*result.held_out, parts, labels.class_names.size());
-  if (options.calibrate) calibrate(parts, without_parts, std::move(by_class), result);
+  if (options.calibrate) calibrate(parts, without_parts, result);
   if (options.threshold) choose_thresholds(parts, without_parts, result);
   if (!without_parts)
     result.notes.emplace_back(

@@ -13,9 +13,10 @@ template <class T>
 Model train_on_split(const Context& context, const Dataset<T>& dataset, const Plan& plan, std::int32_t split,
                      const SearchResult& result, const Point& point);
 
-/// Adds what a model predicts for the held-out rows of a split; two decision values of two classes become one.
+/// Adds what a model predicts for the held-out rows of a split. `decisions`: of each row one for two classes, one a
+/// class for more, and one a target of a regression.
 void append_predictions(const Labels& labels, std::int32_t split, std::span<const std::int32_t> rows,
-                        const Predictions& predictions, HeldOutPredictions& all);
+                        const Predictions& predictions, std::span<const double> decisions, HeldOutPredictions& all);
 
 /// Some of the held-out predictions.
 struct Part {

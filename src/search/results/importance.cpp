@@ -29,7 +29,6 @@ class TestScore {
         probabilities_(probabilities) {}
 
   std::int32_t columns() const { return labels_.columns(); }
-  bool needs_classes_alone() const { return score::metric_row(metric_).need == score::Need::classes; }
 
   /// `values`: rows x (models * columns). `predicted`: rows x models; empty: the class of the largest column.
   std::vector<double> operator()(const Block<double>& values, const Block<std::int32_t>& predicted = {}) const {
@@ -117,23 +116,16 @@ struct Stacked {
   Block<std::int32_t> classes;
 };
 
-Stacked unstack(const Predictions& predictions, std::int64_t rows, const TestScore& score) {
+Stacked unstack(const Model& model, const Predictions& predictions, std::int64_t rows, std::int32_t columns) {
   const auto copies = static_cast<std::int32_t>(predictions.rows / rows);
-  const auto columns = score.columns();
-  const bool differences = columns == 1 && predictions.columns == 2;  // of two classes
-  if (predictions.columns != columns && !differences && !score.needs_classes_alone())
-    fail_usage(
-        "permutation importance by this score needs one decision value a class; choose by accuracy, or train the SVMs "
-        "one against the rest (--multi-class)");
+  const auto decisions = model.class_decisions(predictions);
   Stacked result{Block<double>(rows, copies * columns),
                  Block<std::int32_t>(rows, predictions.classes.empty() ? 0 : copies)};
   for (std::int32_t copy = 0; copy < copies; ++copy)
     for (std::int64_t i = 0; i < rows; ++i) {
       const auto row = static_cast<std::size_t>(copy * rows + i);
-      const auto* z = &predictions.decisions[row * static_cast<std::size_t>(predictions.columns)];
-      if (differences) result.values(i, copy) = z[0] - z[1];
-      for (std::int32_t c = 0; c < columns && predictions.columns == columns; ++c)
-        result.values(i, copy * columns + c) = z[c];
+      const auto* z = &decisions[row * static_cast<std::size_t>(columns)];
+      for (std::int32_t c = 0; c < columns; ++c) result.values(i, copy * columns + c) = z[c];
       if (!predictions.classes.empty()) result.classes(i, copy) = predictions.classes[row];
     }
   return result;
@@ -159,7 +151,7 @@ std::vector<double> scores_of_any(const Context& context, const Model& model, co
       for (std::int64_t i = 0; i < rows; ++i)
         x.values[(static_cast<std::int64_t>(r) * rows + i) * x.columns + j] =
             before[static_cast<std::size_t>(shuffles[r][static_cast<std::size_t>(i)])];
-    const auto found = unstack(model.predict(context, stacked), rows, score);
+    const auto found = unstack(model, model.predict(context, stacked), rows, score.columns());
     result.push_back(mean_of(score(found.values, found.classes)));
     auto& again = std::get<DenseMatrix<T>>(stacked.change_x());
     for (std::int64_t i = 0; i < again.rows; ++i)
@@ -196,7 +188,7 @@ void Importance<T>::add(const Context& context, const Model& model, const Datase
     random.shuffle(std::span(shuffle));
   }
   const auto predictions = model.predict(context, test);
-  const auto plain = unstack(predictions, test.rows(), score);
+  const auto plain = unstack(model, predictions, test.rows(), score.columns());
   const double before = score(plain.values, plain.classes).front();
   const bool sums = linear != nullptr && !linear->glm && !pipeline::mixes_features(model.pipeline());
   auto drops = sums ? scores_of_linear(context, model, test, predictions, shuffles, score, before)

@@ -5,7 +5,6 @@
 
 #include "core/fail.hpp"
 #include "family/values.hpp"
-#include "model/class_values.hpp"
 #include "pipeline/learn.hpp"
 #include "search/plan/choose_among.hpp"
 #include "search/plan/make_search.hpp"
@@ -76,11 +75,9 @@ class LevelStack {
         const auto split = plan.inner_split(level, s);
         const auto tests = plan.test_rows(split);
         const auto model = train_on_split(context, dataset, plan, split, result_, point);
-        auto predictions =
+        const auto predictions =
             model.predict(context, take_rows(dataset, tests, context.threads()), model.has_probabilities());
-        predictions.decisions = class_values(model, predictions);
-        predictions.columns = labels_.columns();
-        append_predictions(labels_, s, tests, predictions, found);
+        append_predictions(labels_, s, tests, predictions, model.class_decisions(predictions), found);
         context.progress().advance(1);
       }
       points_.push_back(point);

@@ -1,0 +1,50 @@
+// Which rows decide in a model of neighbours, and what the weights of its features change.
+#include <algorithm>
+
+#include <sheaf/model.hpp>
+
+#include "core/fail.hpp"
+
+namespace sheaf {
+
+template <class T>
+std::vector<std::vector<DecidingRow>> Model::deciding_rows(const Context& context, const Dataset<T>& dataset,
+                                                           std::int64_t most) const {
+  if (get_if<KnnModel>() == nullptr)
+    fail_usage("a model of the family {} keeps no rows that decide by themselves; models of neighbours do", family());
+  std::vector<std::string> warnings;
+  const auto aligned = align_features(context, inputs(), dataset, warnings);
+  const auto prepared = apply_pipeline(context, pipeline_, aligned);
+  return sheaf::deciding_rows(context.for_work(prediction_work(prepared, *this)), *get_if<KnnModel>(), prepared, most);
+}
+
+FeatureWeightsEffect compare_without_weights(const std::vector<std::vector<DecidingRow>>& lists,
+                                             const Predictions& with, const Predictions& without) {
+  FeatureWeightsEffect effect;
+  effect.rows = with.rows;
+  for (const auto& list : lists) {
+    effect.neighbours += std::ssize(list);
+    effect.kept +=
+        std::count_if(list.begin(), list.end(), [](const auto& one) { return one.rank_without_weights > 0; });
+  }
+  for (std::size_t i = 0; i < static_cast<std::size_t>(with.rows); ++i)
+    if (with.classes.empty() ? with.decisions[i] != without.decisions[i] : with.classes[i] != without.classes[i])
+      ++effect.changed;
+  return effect;
+}
+
+std::optional<Model> Model::without_feature_weights(const Context& context) const {
+  if (get_if<KnnModel>() == nullptr || !get_if<KnnModel>()->has_feature_weights()) return std::nullopt;
+  Model plain(sheaf::without_feature_weights(context, *get_if<KnnModel>()));
+  plain.pipeline_ = pipeline_;
+  plain.calibration_ = calibration_;
+  plain.threshold_ = threshold_;
+  return plain;
+}
+
+template std::vector<std::vector<DecidingRow>> Model::deciding_rows(const Context&, const Dataset<float>&,
+                                                                    std::int64_t) const;
+template std::vector<std::vector<DecidingRow>> Model::deciding_rows(const Context&, const Dataset<double>&,
+                                                                    std::int64_t) const;
+
+}  // namespace sheaf

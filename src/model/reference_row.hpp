@@ -1,0 +1,19 @@
+// The row that explanations compare others with.
+#pragma once
+
+#include <vector>
+
+#include <sheaf/context.hpp>
+#include <sheaf/dataset.hpp>
+#include <sheaf/pipeline.hpp>
+
+namespace sheaf {
+
+/// The means of the training rows as the model sees them, one for each of its `features`: the steps of the pipeline
+/// applied to a row of means; of nominal features the mean over their levels, each by its share. 0 where they are not
+/// known. `aligned`: a dataset as the pipeline reads it.
+template <class T>
+std::vector<double> reference_row(const Context& context, const Pipeline& pipeline, const Dataset<T>& aligned,
+                                  std::int64_t features);
+
+}  // namespace sheaf

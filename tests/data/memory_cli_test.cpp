@@ -1,0 +1,72 @@
+// Commands hold the dataset once: neither its text nor a second copy beside it. Read from what the system says of the
+// largest memory that a process had.
+#include <fstream>
+#include <string>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "core/random.hpp"
+#include "program.hpp"
+
+namespace sheaf::test {
+namespace memory_cli_test {
+
+constexpr std::int64_t rows = 20000, features = 100;
+constexpr std::int64_t mebi = 1 << 20;
+constexpr std::int64_t matrix = rows * features * 8;
+
+class MemoryCli : public ProgramTest {
+ protected:
+  /// A line at a time, since what this process holds counts for those that it starts.
+  void write_table() const {
+    ASSERT_EQ(shell("pwd").code, 0);
+    std::ofstream file(shell("pwd").out.substr(0, shell("pwd").out.find('\n')) + "/t.csv");
+    Random random(7);
+    for (std::int64_t j = 0; j < features; ++j) file << 'f' << j << ',';
+    file << "kind\n";
+    for (std::int64_t i = 0; i < rows; ++i) {
+      std::string line;
+      for (std::int64_t j = 0; j < features; ++j) line += fmt::format("{:.17f},", random.normal());
+      file << line << (random.uniform() < 0.5 ? "a\n" : "b\n");
+    }
+  }
+
+  /// Of the largest process so far.
+  static std::int64_t largest() {
+    rusage usage{};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return usage.ru_maxrss * 1024;
+  }
+};
+
+TEST_F(MemoryCli, CommandsHoldTheDatasetOnce) {
+  write_table();
+  const auto program = largest();  // of a shell
+  ASSERT_LT(program, 40 * mebi) << "this process is too large to see what those that it starts take";
+  // The text has 40 MiB, the matrix 15.3 MiB, and the program with its libraries and buffers less than 32.
+  const std::int64_t limit = matrix * 5 / 4 + 32 * mebi;
+  for (const std::string command :
+       {"convert t.csv out.csv", "scale t.csv out.csv", "bin t.csv out.csv", "info t.csv",
+        "fit t.csv --model linear --scale none --output m", "predict t.csv --model-file m --output p.csv"}) {
+    const auto outcome = shell("sheaf " + command + " --memory 24M --threads 2 --quiet");
+    ASSERT_EQ(outcome.code, 0) << command << outcome.err;
+    ASSERT_LE(largest(), limit) << command;
+  }
+}
+
+/// Before anything is done: what is needed, what was allowed, and what to do.
+TEST_F(MemoryCli, ADatasetThatDoesNotFitIsRefusedAtOnce) {
+  write_table();
+  for (const std::string command : {"convert t.csv out.csv", "scale t.csv out.csv", "bin t.csv out.csv", "info t.csv",
+                                    "fit t.csv --output m", "search t.csv --output found", "select t.csv --count 2",
+                                    "neighbors t.csv --output n.csv", "distances t.csv d.npy"}) {
+    const auto outcome = shell("sheaf " + command + " --memory 10M --quiet");
+    EXPECT_TRUE(complains(outcome, 1, {"20000 rows of 100 features take 16 MiB", "budget is 10.0 MiB", "--memory 16M"}))
+        << command;
+    EXPECT_EQ(shell("ls | grep -v t.csv").out, "") << command;
+  }
+}
+
+}  // namespace memory_cli_test
+}  // namespace sheaf::test
