@@ -51,7 +51,9 @@ struct Fit {
       const auto& family = options.family();
       if (format != ModelFile::sheaf) family.check_peer_format(options, dataset.target);
       if (!common.quiet()) say_findings(data_findings(reader, dataset));
-      if (!common.quiet()) warn(family.warnings_before(dataset, options));
+      auto decided = pipeline;
+      decide_steps(dataset, options, decided);
+      if (!common.quiet() && !decided.scale) warn(family.warnings_before(dataset, options));
       const auto context = common.on_device(reader, training_work(dataset, options));
       Model trained = fit(context, dataset, options, model.row_weights(), pipeline);
       const auto made = find_made_from(input);

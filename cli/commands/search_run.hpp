@@ -76,7 +76,8 @@ class SearchRun {
     const auto then = directory_ ? directory_->device() : std::nullopt;
     const auto context =
         then ? common.on_device(reader, *then) : common.on_device(reader, search_work(dataset, space, options));
-    if (!common.quiet()) warn(space.options.family().warnings_before(dataset, space.options));
+    if (!common.quiet() && !options.pipeline.scale)
+      warn(space.options.family().warnings_before(dataset, space.options));
     const auto with_warning = [&](SearchResult result) {
       if (directory_) result.notes.insert(result.notes.begin(), dataset.notes.begin(), dataset.notes.end());
       if (made) result.notes.insert(result.notes.begin(), warning_of(*made, input));

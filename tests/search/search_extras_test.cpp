@@ -190,9 +190,18 @@ TEST(PermutationImportance, IsTheLossOfScoreOfPredictionsForShuffledRows) {
         scaled.scale = ScaleMethod::max_abs;
         PipelineOptions shares;
         shares.transforms = {RowTransform::norm};
-        for (const auto& model : {fit(context, dataset, linear), fit(context, dataset, linear, {}, scaled),
-                                  fit(context, dataset, linear, {}, shares), fit(context, dataset, svm),
-                                  fit(context, dataset, KnnOptions{})})
+        std::vector<Model> models;
+        models.push_back(fit(context, dataset, linear));
+        models.push_back(fit(context, dataset, linear, {}, scaled));
+        models.push_back(fit(context, dataset, linear, {}, shares));
+        models.push_back(fit(context, dataset, svm));
+        models.push_back(fit(context, dataset, KnnOptions{}));
+        if (classes == 3) {
+          NetOptions net;
+          net.loss = Loss::softmax;
+          models.push_back(fit(context, dataset, net));
+        }
+        for (const auto& model : models)
           for (const auto metric : classes == 0   ? std::vector{Metric::r2, Metric::rmse}
                                    : classes == 2 ? std::vector{Metric::accuracy, Metric::auc}
                                                   : std::vector{Metric::accuracy}) {

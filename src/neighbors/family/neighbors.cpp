@@ -498,10 +498,10 @@ class NeighborsRow : public FamilyRow<NeighborsRow, KnnOptions> {
     const bool svms = trains_svms(options.rule);
     auto& ks = space["k"].numbers;
     if (ks.empty()) {
-      // What a training fold of two halves has is always there.
+      // What nested validation by two halves each leaves to train on is always there.
       for (const auto k : svms ? std::vector<std::int64_t>(std::begin(default_local_ks), std::end(default_local_ks))
                                : std::vector<std::int64_t>(std::begin(default_ks), std::end(default_ks)))
-        if (ks.empty() || 2 * k <= dataset.rows()) ks.push_back(static_cast<double>(k));
+        if (ks.empty() || 4 * k <= dataset.rows()) ks.push_back(static_cast<double>(k));
     }
     if (svms) decide_svms(dataset.features(), space);
     const auto choices = choosable(space);

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <numeric>
 
+#include <sheaf/elastic_net.hpp>
 #include <sheaf/linear.hpp>
+#include <sheaf/stack.hpp>
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
@@ -190,7 +192,10 @@ void Importance<T>::add(const Context& context, const Model& model, const Datase
   const auto predictions = model.predict(context, test);
   const auto plain = unstack(model, predictions, test.rows(), score.columns());
   const double before = score(plain.values, plain.classes).front();
-  const bool sums = linear != nullptr && !linear->glm && !pipeline::mixes_features(model.pipeline());
+  const bool responds =  // decision values are means or log odds
+      linear != nullptr &&
+      (linear->glm || (linear->net && (net_loss(*linear) == Loss::softmax || net_loss(*linear) == Loss::poisson)));
+  const bool sums = linear != nullptr && !responds && !pipeline::mixes_features(model.pipeline());
   auto drops = sums ? scores_of_linear(context, model, test, predictions, shuffles, score, before)
                     : scores_of_any(context, model, test, shuffles, score);
   for (double& drop : drops) drop = info(metric).larger_is_better ? before - drop : drop - before;
