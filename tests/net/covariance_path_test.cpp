@@ -1,5 +1,6 @@
 // Paths of few features: what neighbouring penalties have in common, how training ends, where paths begin and end.
 #include <cmath>
+#include <map>
 #include <random>
 #include <set>
 
@@ -229,6 +230,49 @@ TEST(CovariancePath, SurvivalIsOptimalWithEqualTimesWeightsAndOffsets) {
       }
     }
   }
+}
+
+/// Rows that differ only in features without a weight must tie, or areas under curves and concordances are others.
+TEST(CovariancePath, RowsWithTheSameActiveFeaturesHaveTheSameDecisionValues) {
+  constexpr std::int64_t rows = 150;
+  constexpr std::int64_t features = 7;
+  std::mt19937_64 bits(4);
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+  Drawn drawn;
+  DenseMatrix<double> x{rows, features, Array<double>(rows * features)};
+  for (std::int64_t i = 0; i < rows; ++i) {
+    double* row = x.values.data() + i * features;
+    for (std::int64_t j = 0; j < 2; ++j) row[j] = static_cast<double>(bits() % 4);  // these decide
+    for (std::int64_t j = 2; j < features; ++j) row[j] = (row[0] - row[1] + normal(bits)) / 4;
+    drawn.sheaf.times.push_back(-std::log(uniform(bits)) * std::exp(row[1] - row[0]));
+    drawn.sheaf.targets.push_back(uniform(bits) < 0.8 ? 1 : 0);
+  }
+  drawn.sheaf.examples = rows;
+  NetParams params;
+  params.loss = Loss::cox;
+  params.tolerance = 1e-9;
+  drawn.data.x = x.to(Device::cpu());
+  drawn.sheaf.paths = {{0, 0, 1.0, {}}};
+  const double largest = largest_alphas(Context(), drawn.data, drawn.sheaf, params)[0];
+  drawn.sheaf.paths[0].alphas = alpha_path(largest * 0.9, 0.2, 25);
+  int compared = 0;
+  const auto compare = [&](std::span<NetModel> models, BlockView<const double> z) {
+    for (std::size_t m = 0; m < models.size(); ++m) {
+      std::map<std::vector<double>, double> seen;
+      for (std::int64_t i = 0; i < x.rows; ++i) {
+        std::vector<double> active;
+        for (const auto j : models[m].features) active.push_back(x.values[i * x.columns + j]);
+        const double value = z.data[i * z.stride + static_cast<std::int64_t>(m)];
+        const auto [at, first] = seen.try_emplace(active, value);
+        if (first) continue;
+        EXPECT_EQ(at->second, value);
+        ++compared;
+      }
+    }
+  };
+  elastic_nets<double>(Context(), drawn.data, drawn.sheaf, params, true, compare);
+  EXPECT_GT(compared, 100);
 }
 
 /// What no floating-point number reaches is reported, and soon.

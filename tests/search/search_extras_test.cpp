@@ -199,6 +199,7 @@ TEST(PermutationImportance, IsTheLossOfScoreOfPredictionsForShuffledRows) {
         if (classes == 3) {
           NetOptions net;
           net.loss = Loss::softmax;
+          net.alpha = 0.05;
           models.push_back(fit(context, dataset, net));
         }
         for (const auto& model : models)

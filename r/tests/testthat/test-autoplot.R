@@ -19,7 +19,7 @@ test_that("plots by ggplot2 show what objects hold", {
   roc <- drawn(ggplot2::autoplot(found, type = "roc"))[[2]]
   expect_true(all(diff(roc$y) >= -1e-12) && roc$y[101] == 1)
   unkept <- sheaf_search(iris[, 1:4], iris$Species, model = "knn", seed = 1)
-  expect_equal(nrow(drawn(ggplot2::autoplot(unkept))[[1]]), 10)
+  expect_equal(nrow(drawn(ggplot2::autoplot(unkept))[[1]]), 9)  # of 150 rows at most a quarter are neighbours
   study <- sheaf_study(x, mtcars$mpg, resamples = 6, folds = 3, seed = 1)
   expect_equal(nrow(drawn(ggplot2::autoplot(study))[[1]]), nrow(study$features))
   expect_names_argument(ggplot2::autoplot(unkept, type = "confusion"), "object")

@@ -47,7 +47,7 @@ class CpuCovariancePath final : public CovariancePath {
   std::span<const double> weights() const override { return w_; }
   double intercept() const override { return rows_.intercept + rows_.tilt; }
   std::span<const double> products() override {
-    if (all_ || ++since_fresh_ >= 16) find_products();
+    if (all_ || left_ || ++since_fresh_ >= 16) find_products();
     return rows_.products;
   }
 
@@ -371,6 +371,7 @@ class CpuCovariancePath final : public CovariancePath {
       if (q_.now[k] == q_.before[k]) continue;
       list.push_back(q_.members[k]);
       steps.push_back(q_.now[k] - q_.before[k]);
+      left_ = left_ || q_.now[k] == 0;
       if (task_.intercept) change -= q_.means[k] * steps.back();
     }
     if (list.empty() && rows_.tilt == 0) return false;
@@ -432,6 +433,7 @@ class CpuCovariancePath final : public CovariancePath {
     std::fill(rows_.products.begin(), rows_.products.end(), 0.0);
     x_.add(list, weights, rows_.products.data());
     since_fresh_ = 0;
+    left_ = false;
   }
 
   static constexpr double nearly_exact = 1e-6;  // of second derivatives
@@ -445,6 +447,7 @@ class CpuCovariancePath final : public CovariancePath {
   covariance::RowValues<T> rows_;
   covariance::MemberModel<T> q_;
   int since_fresh_ = 0;  // products that were updated, not found anew
+  bool left_ = false;    // since then a feature lost its weight, and rounding left some of it in the products
 
   double alpha_ = 0;
   double fall_ = 1;                            // the alpha before over this one
