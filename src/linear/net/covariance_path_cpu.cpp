@@ -248,10 +248,8 @@ class CpuCovariancePath final : public CovariancePath {
     for (const auto j : varying_)
       if (q_.place[at(j)] < 0 && may_matter(j, near)) q_.add_member(j);
     if (q_.size() == before) return false;
-    if (coupled_)
-      matrix_known_ = false;  // rows no longer know the decision values under which products were found
-    else if (matrix_known_)
-      extend(before);
+    if (matrix_known_ && !coupled_) extend(before);
+    if (coupled_) matrix_known_ = false;  // rows don't know the decision values under which products were found
     return true;
   }
   bool may_matter(std::int32_t j, double near) const {
@@ -262,7 +260,7 @@ class CpuCovariancePath final : public CovariancePath {
     const std::size_t size = q_.size();
     std::vector<double> centers(size, 0.0), sums(size, 0.0);
     if (coupled_) {
-      weigh_coupled();
+      rows_.weigh_features(x_, q_.members, q_.matrix.data(), q_.stride, scratch_);
     } else {
       if (task_.intercept && !x_.sparse())
         for (std::size_t k = 0; k < size; ++k) centers[k] = double(task_.mean(q_.members[k]));
@@ -273,24 +271,6 @@ class CpuCovariancePath final : public CovariancePath {
     q_.means.resize(size);
     q_.center(first, centers, sums, known_volume_);
     q_.epochs += 1;
-  }
-
-  /// Products of all members under the present second derivative of rows that are coupled. It does not see a number
-  /// that is added to all values of a feature, and without their mean less is lost in rounding.
-  void weigh_coupled() {
-    const double one[] = {1.0};
-    const std::size_t size = q_.size();
-    const auto order = rows_.order();
-    std::vector<double> column(rows_.weights.size());
-    scratch_.resize(order.size() * size);
-    for (std::size_t a = 0; a < size; ++a) {
-      std::fill(column.begin(), column.end(), 0.0);
-      x_.add(std::span(q_.members).subspan(a, 1), one, column.data());
-      const double mean = covariance::sum_over(column.size(), [&](std::size_t i) { return column[i]; }) /
-                          static_cast<double>(column.size());
-      for (std::size_t k = 0; k < order.size(); ++k) scratch_[k * size + a] = column[at(order[k])] - mean;
-    }
-    rows_.weigh(scratch_, size, q_.matrix.data(), q_.stride);
   }
 
   /// Whether steps with the products that are known would lead too far from where new ones would. Second derivatives
@@ -317,8 +297,7 @@ class CpuCovariancePath final : public CovariancePath {
   double renewal_cost() const {
     const auto size = static_cast<double>(q_.size());
     const double entries = static_cast<double>(x_.entries()) / static_cast<double>(x_.features());
-    constexpr double gathered = 8;
-    if (coupled_) return static_cast<double>(x_.rows()) * size * (gathered + size);
+    if (coupled_) return static_cast<double>(x_.rows()) * size * (8 + size);  // rows are gathered by time
     return x_.sparse() ? 2 * size * size * entries : static_cast<double>(x_.rows()) * size * size / 2;
   }
   /// What one more step costs: columns come from further away, and losses have exponentials.

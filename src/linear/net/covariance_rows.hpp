@@ -7,7 +7,7 @@
 // residuals k u is (1 / S) sum s_i d(k u_i / s_i, y_i) - k u_i o_i, with d of losses.hpp.
 //
 // Cox models have no intercept, and their loss couples rows (partial_likelihood.hpp): v_i is the diagonal part of the
-// second derivative, how many events were to be expected of the row, and weigh() has all of it.
+// second derivative, how many events were to be expected of the row, and weigh_features() has all of it.
 #pragma once
 
 #include <algorithm>
@@ -165,7 +165,40 @@ class RowValues {
     return with_rows_of(loss_, [&](auto rows) { return sum_duals(rows, scale); }) / total_;
   }
 
-  /// Cox: X' (second derivative) X of `count` features, at the decision values that were evaluated last. The derivative
+  /// Cox: products of the features in `list` under the present second derivative, in the lower triangle of `out`, whose
+  /// rows are `stride` apart. It does not see a number that is added to all values of a feature, and without their mean
+  /// less is lost in rounding. `scratch` is memory that callers keep.
+  template <class Columns>
+  void weigh_features(const Columns& x, std::span<const std::int32_t> list, double* out, std::size_t stride,
+                      std::vector<double>& scratch) const {
+    const double one[] = {1.0};
+    std::vector<double> column(weights.size());
+    const auto places = static_cast<std::size_t>(risk_.rows);
+    scratch.resize(places * list.size());
+    for (std::size_t a = 0; a < list.size(); ++a) {
+      std::fill(column.begin(), column.end(), 0.0);
+      x.add(list.subspan(a, 1), one, column.data());
+      const double sum = sum_over(column.size(), [&](std::size_t i) { return column[i]; });
+      const double mean = sum / static_cast<double>(column.size());
+      for (std::size_t k = 0; k < places; ++k)
+        scratch[k * list.size() + a] = column[static_cast<std::size_t>(risk_.order[k])] - mean;
+    }
+    weigh(scratch, list.size(), out, stride);
+  }
+
+  std::vector<double> weights, targets, offsets;
+  std::vector<double> products;  ///< x'w
+  std::vector<double> residuals, curvatures;
+  std::vector<double> way;  ///< by which a step takes the products further
+  double intercept = 0;
+  double loss = 0;    ///< mean
+  double volume = 0;  ///< sum of the second derivatives
+  double tilt = 0;    ///< how far the intercept is from its best, to first order
+
+ private:
+  using Likelihood = PartialLikelihood<OneThread, T>;
+
+  /// X' (second derivative) X of `count` features, at the decision values that were evaluated last. The derivative
   /// is that of sum over events of share log(R - fraction E): the rows' products under v, less for each event those of
   /// the mean of the rows at risk. `x`: rows by time x features. The lower triangle of `out`, whose rows are `stride`
   /// apart.
@@ -206,20 +239,6 @@ class RowValues {
         if (risk_.share(l) > 0) take_mean(risk_.share(l), risk_.fraction(l), likelihood_->denominator(l));
     }
   }
-  /// Cox: the row of each place in the order of times.
-  std::span<const std::int32_t> order() const { return {risk_.order, static_cast<std::size_t>(risk_.rows)}; }
-
-  std::vector<double> weights, targets, offsets;
-  std::vector<double> products;  ///< x'w
-  std::vector<double> residuals, curvatures;
-  std::vector<double> way;  ///< by which a step takes the products further
-  double intercept = 0;
-  double loss = 0;    ///< mean
-  double volume = 0;  ///< sum of the second derivatives
-  double tilt = 0;    ///< how far the intercept is from its best, to first order
-
- private:
-  using Likelihood = PartialLikelihood<OneThread, T>;
 
   void evaluate_risks(double share) {
     const auto z = [&](std::int64_t row) {

@@ -55,8 +55,8 @@ void append_predictions(const Labels& labels, std::int32_t split, std::span<cons
 namespace {
 
 template <class T>
-void predict_held_out(const Context& context, const Dataset<T>& dataset, const Labels& labels,
-                                     const Plan& plan, SearchResult& result) {
+void predict_held_out(const Context& context, const Dataset<T>& dataset, const Labels& labels, const Plan& plan,
+                      SearchResult& result) {
   HeldOutPredictions all;
   const bool nested = plan.outer_folds() > 0;
   const auto splits = nested ? plan.outer_folds() : plan.splits();
