@@ -114,7 +114,7 @@ class SearchRun {
   /// Groups that were named are kept together, or the split is refused.
   static void check_groups(const SearchOptions& options, const ReadOptions& reading) {
     const auto check = [&](const std::optional<SplitKind>& kind, std::string_view flag) {
-      if (reading.group.empty() || !kind || keeps_groups(*kind)) return;
+      if (reading.group.empty() || reading.group == "none" || !kind || keeps_groups(*kind)) return;
       fail_usage(
           "--{} {} would put rows of one group on both sides of a split, and --group {} says that they belong "
           "together; "

@@ -55,12 +55,14 @@ struct ReadOptions {
   std::vector<std::string> missing_codes = {};  ///< CSV: texts or numbers that stand for a missing value, such as -999
   bool transpose = false;                       ///< CSV: rows are features and columns are samples
   /// A column's name, its position from 1, negative from the end, or "none"; empty: in CSV a column named label, class,
-  /// target or y (any case), else the last. Several with commas between are numeric targets of one model, unless a
-  /// column has such a name itself.
+  /// target or y (any case), then diagnosis, outcome or the like, else the last. Several with commas between are
+  /// numeric targets of one model, unless a column has such a name itself.
   std::string label;
   std::string event;  ///< survival: name or position of the column that is 1 where the event came at the time that the
                       ///< label is, and 0 where the row is censored; empty: no survival
-  std::string group;  ///< name or position of the column whose values group the rows; empty: none
+  /// Name or position of the column whose values group the rows, or "none". Empty: in CSV a column called patient,
+  /// subject, mouse or the like, if its ids say whose rows they are.
+  std::string group;
   // Name or position of a column that says something of the rows (see RowColumns) and is no feature; empty: none.
   std::string order = {};          ///< when each row was: numbers, or dates (2021-03-14, with or without a time of day)
   std::string weight_column = {};  ///< how much each row counts in training: numbers of 0 or more
@@ -103,12 +105,13 @@ std::vector<std::string_view> compressions();
 ///   Entries are kept as written, zeros too.
 /// CSV: "" inside a quoted field is one quote; empty lines are skipped; a header of nothing but positions names
 ///   nothing. A column without any number is nominal, its levels in the order of Target::order_classes(); one that has
-///   numbers too is a defect. Dates, texts that are nearly all different, and columns called id with whole numbers that
-///   are all different are left out; thousands separators and per cent signs are taken off numbers; a value beyond a
-///   limit (<0.5) is the limit; lines before the header, row names without a name and rows without a label are left
-///   out. `notes` says so. Rows without a label stay if options.known is given. ARFF: the class is the last attribute
-///   unless the options say otherwise; one of a numeric type is a numeric target and gives no classes. Nominal features
-///   hold the index of their level. String and date attributes must be ignored.
+///   numbers too is a defect. Dates, texts that are nearly all different, columns called id with whole numbers that
+///   are all different, and ids that say whose rows they are (see options.group) are left out; thousands separators and
+///   per cent signs are taken off numbers; a value beyond a limit (<0.5) is the limit; lines before the header, row
+///   names without a name and rows without a label are left out. `notes` says so. Rows without a label stay if
+///   options.known is given. ARFF: the class is the last attribute unless the options say otherwise; one of a numeric
+///   type is a numeric target and gives no classes. Nominal features hold the index of their level. String and date
+///   attributes must be ignored.
 template <class T>
 Dataset<T> read_dataset(const Context& context, const std::string& path, const ReadOptions& options = {});
 

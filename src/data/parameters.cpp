@@ -102,12 +102,13 @@ const std::vector<Parameter<ReadOptions>>& parameters() {
       text_row("label", "COLUMN", &O::label,
                "column to predict: a name, a position from 1 (-1: the last), or none; several with commas between are "
                "numeric targets of one elastic net",
-               "label, class, target or y, else the last"),
+               "label, class, target or y, diagnosis, outcome or the like, else the last"),
       text_row(
           "event", "COLUMN", &O::event,
           "survival: the label is a time, and this column 1 where the event came then, 0 where it did not (censored)",
           "none"),
-      text_row("group", "COLUMN", &O::group, "column whose values group the rows", "none"),
+      text_row("group", "COLUMN", &O::group, "column whose values group the rows, or none",
+               "ids that say whose rows they are (patient, subject, mouse ...), else none"),
       text_row("order", "COLUMN", &O::order, "column that says when each row was, for --split time: dates or numbers",
                "the order of the rows"),
       text_row("weight-column", "COLUMN", &O::weight_column,

@@ -79,9 +79,12 @@ footer { color: var(--soft); font-size: .85rem; margin-top: 1.5rem; }
 @media (max-width: 820px) { .cards { grid-template-columns: minmax(0, 1fr); } }
 @media (max-width: 520px) { main { padding: 1.5rem .75rem 2rem; } .card { padding: .9rem .85rem .8rem; border-radius: 10px; }
   .tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: .5rem; } .tile { padding: .6rem .7rem; } svg.wide { width: 760px; } }
-@media print { @page { margin: 14mm; } body { background: none; font-size: 11px; } main { max-width: none; padding: 0; } .save { display: none; }
+@media print { @page { margin: 14mm; } html { font-size: 11px; } body { background: none; font-size: 1rem; }
+  main { max-width: none; padding: 0; } .save { display: none; }
+  .cards { grid-template-columns: repeat(2, minmax(0, 1fr)); } .tiles { grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); }
   .card, .tile { break-inside: avoid; border-color: #ccc; } .card:has(table) { break-inside: auto; } tr { break-inside: avoid; }
-  .scroll { overflow: visible; } table { font-size: .72rem; } th, td { white-space: normal; padding: .2rem .4rem .2rem 0; } }
+  .scroll { overflow: visible; } th, td { white-space: normal; padding: .2rem .4rem .2rem 0; }
+  .long > * { display: none; } .long::after { content: "Too long to print: it is in scores.csv, and in this report on the screen."; } }
 )css";
 
 /// Saves a plot with its title and legend, in the colours of the light page, as SVG, and its data as CSV.

@@ -355,8 +355,10 @@ std::string table_card(const SearchResult& r) {
     for (const auto metric : r.metrics) rows.back().push_back(spread_text(r.summary(p, metric)));
     if (sizes) rows.back().push_back(r.size(r.level, p) >= 0 ? fmt::format("{:.1f}", r.size(r.level, p)) : "");
   }
+  constexpr std::size_t printed_rows = 40;
+  const auto scores = table(rows, alignment, r.level.chosen.chosen + 1);
   return card("All scores", "Mean over the splits ± standard deviation.",
-              table(rows, alignment, r.level.chosen.chosen + 1), true);
+              rows.size() > printed_rows ? fmt::format("<div class=\"long\">{}</div>", scores) : scores, true);
 }
 
 std::string outer_card(const SearchResult& r) {

@@ -158,6 +158,8 @@ TEST_F(Misleading, AGuessedLabelIsSaidWithTheReason) {
   EXPECT_TRUE(
       holds(err("x,y,outcome"), "'y' is taken as the label, for its name, though the last column is 'outcome'"));
   EXPECT_TRUE(holds(err("class,b,outcome"), "'class' is taken as the label"));
+  EXPECT_TRUE(
+      holds(err("a,Diagnosis,c"), "'Diagnosis' is taken as the label, for its name, though the last column is 'c'"));
   EXPECT_FALSE(holds(err("a,b,label"), "taken as the label"));
   EXPECT_FALSE(holds(err("target,b,c"), "taken as the label"));
   EXPECT_FALSE(holds(err("a,b,y"), "taken as the label"));
@@ -182,16 +184,58 @@ TEST_F(Misleading, ThePositiveClassIsWhatOneLooksFor) {
   }
 }
 
-TEST_F(Misleading, IdsThatAreNumbersAreNotedAndNoFeatures) {
-  for (const auto* name : {"patient", "subject_id", "PatientID", "mouse", "cage", "litter", "pair"}) {
-    write("t.csv", table(name, [](int i) { return std::to_string(100 + i / 3); }));
-    const auto outcome = shell("sheaf fit t.csv --output m");
-    EXPECT_TRUE(holds(outcome.err, "'" + std::string(name) + "') is left out")) << outcome.err;
-    EXPECT_TRUE(holds(outcome.err, "--group " + std::string(name))) << outcome.err;
-    EXPECT_TRUE(holds(shell("sheaf info t.csv").out, "60 rows x 1 feature"));
-  }
-  write("t.csv", table("paired_grid", [](int i) { return std::to_string(100 + i / 3); }));
+TEST_F(Misleading, IdsOfSubjectsAreNoFeaturesAndKeepTheirRowsTogether) {
+  const auto number = [](int i) { return std::to_string(100 + i / 3); };
+  const auto text = [](int i) { return "P" + std::to_string(100 + i / 3); };
+  for (const auto* name : {"patient", "subject_id", "PatientID", "mouse", "cage", "litter", "pair"})
+    for (const bool numbers : {true, false}) {
+      write("t.csv", numbers ? table(name, number) : table(name, text));
+      const auto outcome = shell("sheaf fit t.csv --output m");
+      EXPECT_TRUE(holds(outcome.err, "'" + std::string(name) + "') is left out")) << outcome.err;
+      EXPECT_TRUE(holds(outcome.err, "--group none")) << outcome.err;
+      EXPECT_TRUE(holds(shell("sheaf info t.csv").out, "60 rows x 1 feature"));
+      EXPECT_EQ(json("sheaf info t.csv"), json("sheaf info t.csv --group " + std::string(name)));
+    }
+  write("t.csv", table("paired_grid", number));
   EXPECT_TRUE(holds(shell("sheaf info t.csv").out, "60 rows x 2 features")) << "a name that only resembles one";
+}
+
+/// Two rows of every subject are equal but for little noise, and their class is drawn: only a search that parts them
+/// finds something.
+TEST_F(Misleading, SearchesOfRepeatedSubjectsAreHonest) {
+  Random random(3);
+  std::string text = "patient,a,b,c,label\n";
+  for (int p = 0; p < 60; ++p) {
+    const std::vector<double> middle{random.normal(), random.normal(), random.normal()};
+    const auto* name = random.below(2) == 1 ? "yes" : "no";
+    for (int visit = 0; visit < 3; ++visit) {
+      text += "P" + std::to_string(p);
+      for (const double one : middle) text += "," + std::to_string(one + 0.02 * random.normal());
+      text += "," + std::string(name) + "\n";
+    }
+  }
+  write("t.csv", text);
+  const auto best = [&](const std::string& more) {
+    EXPECT_EQ(shell("sheaf search t.csv --model knn --k 1 --score accuracy --force --output s" + more).code, 0);
+    return nlohmann::json::parse(file("s/results.json"))["chosen"]["score"].get<double>();
+  };
+  EXPECT_LT(best(""), 0.7);
+  EXPECT_GT(best(" --group none"), 0.95) << "what was guessed can be said otherwise";
+}
+
+TEST_F(Misleading, NamesOfSubjectsWithFewValuesStayFeatures) {
+  write("t.csv", table("family", [](int i) { return i % 3 == 0 ? "fern" : "moss"; }));
+  const auto outcome = shell("sheaf info t.csv");
+  EXPECT_TRUE(holds(outcome.out, "60 rows x 2 features")) << outcome.out;
+  EXPECT_TRUE(holds(outcome.err + outcome.out, "--group family")) << outcome.err;
+}
+
+TEST_F(Misleading, SubjectsWithGapsGroupNothing) {
+  write("t.csv", table("patient", [](int i) { return i == 7 ? "" : "P" + std::to_string(i / 3); }));
+  const auto outcome = shell("sheaf info t.csv");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(holds(outcome.out, "60 rows x 1 feature")) << outcome.out;
+  EXPECT_TRUE(holds(outcome.err + outcome.out, "--group patient")) << outcome.err;
 }
 
 TEST_F(Misleading, ASplitThatIgnoresTheNamedGroupsIsAnError) {

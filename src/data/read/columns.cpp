@@ -56,10 +56,18 @@ bool knows_names(const ReadOptions& options, const std::vector<std::string>& nam
          std::any_of(names.begin(), names.end(), [](const auto& name) { return !name.empty(); });
 }
 
+/// Whether a header cell says that its column may be the label.
+bool means_outcome(const std::string& name) {
+  const auto lower = lower_case(name);
+  static constexpr std::array<std::string_view, 5> known{"diagnosis", "outcome", "disease", "phenotype", "response"};
+  return std::find(known.begin(), known.end(), lower) != known.end();
+}
+
 std::int64_t default_label(const std::vector<std::string>& names, const ColumnRoles& roles, bool by_name) {
   const auto is_free = [&](std::size_t j) { return !roles.ignored[j] && !roles.taken(static_cast<std::int64_t>(j)); };
-  for (std::size_t j = 0; by_name && j < names.size(); ++j)
-    if (is_free(j) && means_label(names[j])) return static_cast<std::int64_t>(j);
+  for (const auto means : {means_label, means_outcome})
+    for (std::size_t j = 0; by_name && j < names.size(); ++j)
+      if (is_free(j) && means(names[j])) return static_cast<std::int64_t>(j);
   for (std::size_t j = names.size(); j-- > 0;)
     if (is_free(j)) return static_cast<std::int64_t>(j);
   return -1;
@@ -73,7 +81,7 @@ void note_guess(const Reading& reading, const std::vector<std::string>& names, C
   const auto last = default_label(names, roles, false);
   const auto lower = lower_case(name);
   if (lower == "label" || lower == "target" || (means_label(name) && roles.label == last)) return;
-  const auto why = means_label(name)
+  const auto why = roles.label != last
                        ? fmt::format("for its name, though the last column is {}", shown(name_or_position(names, last)))
                        : std::string("since it is the last column and none is called label or target");
   roles.notes.push_back(
@@ -263,7 +271,7 @@ ColumnRoles choose_columns(const Reading& reading, const std::vector<std::string
   const bool by_known_names = knows_names(options, names);
   for (const std::string& wanted : options.ignore)
     roles.ignored[static_cast<std::size_t>(find_column(reading, names, wanted))] = true;
-  if (!options.group.empty()) roles.group = find_column(reading, names, options.group);
+  if (!options.group.empty() && options.group != "none") roles.group = find_column(reading, names, options.group);
   if (!options.event.empty()) roles.event = find_column(reading, names, options.event);
   if (!options.order.empty()) roles.order = find_column(reading, names, options.order);
   if (!options.weight_column.empty()) roles.weight = find_column(reading, names, options.weight_column);

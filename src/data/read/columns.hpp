@@ -31,9 +31,9 @@ struct ColumnRoles {
 };
 
 /// By the options; `names` holds a name or "" for each column. `by_name`: where the options say nothing, a column
-/// called label, class, target or y is the label, before the last is. The columns that a model knows come first where
-/// the options name such a model: other columns are ignored, and none is the label but the one that the model knows.
-/// `row_names`: so many columns at the beginning only name the rows.
+/// called label, class, target, y, diagnosis or the like is the label, before the last is. The columns that a model
+/// knows come first where the options name such a model: other columns are ignored, and none is the label but the one
+/// that the model knows. `row_names`: so many columns at the beginning only name the rows.
 ColumnRoles choose_columns(const Reading& reading, const std::vector<std::string>& names, bool by_name,
                            std::int64_t row_names = 0);
 

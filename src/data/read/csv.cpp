@@ -70,6 +70,7 @@ class CsvReader {
   static constexpr std::uint8_t numbers = 1;
   static constexpr std::uint8_t texts = 2;
   static constexpr std::uint8_t written = 3;  // numbers that parse_written_number() reads
+  static constexpr std::int64_t fewest_subjects = 10;
 
   /// A feature whose cells are read as text, in a pass of their own.
   struct TextCells {
@@ -97,8 +98,11 @@ class CsvReader {
   void note_spelling(std::size_t column, const Spelling& spelling, std::string_view example, std::int64_t limits);
   void check_mixed() const;
   std::vector<std::int64_t> kept_features(const Dataset<T>& dataset);
-  std::string why_id(const DenseMatrix<T>& x, std::int64_t feature, std::size_t column) const;
+  bool holds_ids(const DenseMatrix<T>& x, std::int64_t feature, std::size_t column) const;
+  bool says_whose(std::size_t column, std::int64_t distinct) const;
   void leave_out(std::size_t column, std::string_view why);
+  std::deque<TextCells> parse_again(const std::vector<std::size_t>& columns);
+  void leave_subjects_out(Dataset<T>& dataset);
   void fail_missing(std::size_t column, const char* at, std::string_view text);
   std::vector<std::string> known_levels(std::size_t column) const;
   void parse_chunk(std::size_t k);
@@ -140,6 +144,7 @@ class CsvReader {
   std::vector<std::vector<std::string>> levels_;  // of each feature; empty: there are none
   std::vector<bool> left_out_;                    // of each feature
   std::vector<std::size_t> dropped_;              // columns that are no features
+  std::vector<std::size_t> subjects_;             // columns that are no features, since they say whose rows they are
   std::vector<std::string> notes_;
 };
 
@@ -397,6 +402,11 @@ void CsvReader<T>::take_texts() {
     if (is_feature_[column] == written) continue;
     const auto f = static_cast<std::size_t>(feature);
     const auto made = make_text_feature(reading_, cells, layout_.roles.nominal[column], known_levels(column));
+    if (!made.dates && says_whose(column, made.distinct)) {
+      left_out_[f] = true;
+      subjects_.push_back(column);
+      continue;
+    }
     if (!made.left_out.empty()) {
       const auto name = name_or_position(layout_.names, static_cast<std::int64_t>(column));
       left_out_[f] = true;
@@ -427,26 +437,29 @@ void CsvReader<T>::take_texts() {
     notes_.push_back(fmt::format("{}: columns of text are nominal features: {}", reading_.name, some_names(nominal)));
 }
 
-/// Why a column of numbers is no feature: it numbers the rows, or says whose rows they are. Empty: it is one.
+/// Whether a column that is not asked for says by its name and its number of different values whose rows they are. Of
+/// few values it may be a feature: a family of plants, a strain of mice.
 template <class T>
-std::string CsvReader<T>::why_id(const DenseMatrix<T>& x, std::int64_t feature, std::size_t column) const {
+bool CsvReader<T>::says_whose(std::size_t column, std::int64_t distinct) const {
+  return !reading_.options.known && !layout_.roles.nominal[column] && distinct >= fewest_subjects &&
+         means_group(layout_.names[column]);
+}
+
+/// Whether a column holds whole numbers that number the rows, or say whose rows they are, and is called so.
+template <class T>
+bool CsvReader<T>::holds_ids(const DenseMatrix<T>& x, std::int64_t feature, std::size_t column) const {
   const auto& name = layout_.names[column];
-  const bool group = means_group(name);
-  if (!group && !means_id(name) && !(layout_.header && name.empty() && column == 0)) return {};
+  const bool subjects = means_group(name);
+  if (!subjects && !means_id(name) && !(layout_.header && name.empty() && column == 0)) return false;
   std::vector<T> values;
   for (std::int64_t i = 0; i < x.rows; ++i) values.push_back(x.values[i * x.columns + feature]);
   values.erase(std::remove_if(values.begin(), values.end(), [](T value) { return std::isnan(value); }), values.end());
-  if (!std::all_of(values.begin(), values.end(), [](T value) { return value == std::floor(value); })) return {};
+  if (!std::all_of(values.begin(), values.end(), [](T value) { return value == std::floor(value); })) return false;
+  if (subjects) return true;
   std::sort(values.begin(), values.end());
   constexpr T exact = T(1) / std::numeric_limits<T>::epsilon();  // larger ids may differ and be rounded to one
   const auto same = [](T a, T b) { return a == b && std::abs(a) <= exact; };
-  if (std::adjacent_find(values.begin(), values.end(), same) == values.end())
-    return "it holds whole numbers that are all different, as ids are";
-  if (!group) return {};
-  return layout_.roles.group >= 0
-             ? "its whole numbers say whose rows they are"
-             : fmt::format("its whole numbers say whose rows they are; --group {} keeps the rows of each together",
-                           name);
+  return std::adjacent_find(values.begin(), values.end(), same) == values.end();
 }
 
 /// Without those that were left out, and without ids that are numbers.
@@ -458,17 +471,51 @@ std::vector<std::int64_t> CsvReader<T>::kept_features(const Dataset<T>& dataset)
   for (std::int64_t f = 0; f < x.columns; ++f) {
     const auto column = static_cast<std::size_t>(layout_.roles.features[static_cast<std::size_t>(f)]);
     if (left_out_[static_cast<std::size_t>(f)]) continue;
-    const auto why =
-        reading_.options.known || is_feature_[column] == texts || x.rows < fewest_rows || layout_.roles.nominal[column]
-            ? std::string()
-            : why_id(x, f, column);
-    if (!why.empty()) {
-      leave_out(column, why);
-      continue;
-    }
-    kept.push_back(f);
+    const bool fixed = reading_.options.known || is_feature_[column] == texts || layout_.roles.nominal[column];
+    if (fixed || x.rows < fewest_rows || !holds_ids(x, f, column))
+      kept.push_back(f);
+    else if (means_group(layout_.names[column]))
+      subjects_.push_back(column);
+    else
+      leave_out(column, "it holds whole numbers that are all different, as ids are");
   }
   return kept;
+}
+
+/// Reads columns as texts, of the rows that stay.
+template <class T>
+std::deque<typename CsvReader<T>::TextCells> CsvReader<T>::parse_again(const std::vector<std::size_t>& columns) {
+  texts_.clear();
+  for (const auto column : columns) texts_.emplace_back(column, -1, first_rows_.back() + chunks_.back().rows);
+  parse_texts();
+  for (auto& text : texts_)
+    for (std::size_t i = 0; i < labelled_.size(); ++i) text.cells.move(labelled_[i], static_cast<std::int64_t>(i));
+  return std::move(texts_);
+}
+
+/// Columns that say whose rows they are. The first of them groups the rows, unless the options say what does.
+template <class T>
+void CsvReader<T>::leave_subjects_out(Dataset<T>& dataset) {
+  if (subjects_.empty()) return;
+  const auto rows = dataset.rows();
+  const bool guess = reading_.options.group.empty() && !reading_.options.keep_left_out;
+  for (const auto& [column, feature, cells] : parse_again(subjects_)) {
+    const auto distinct = number_distinct(reading_, cells, rows, std::numeric_limits<std::int32_t>::max());
+    const auto count = std::ssize(distinct->names);
+    const bool gaps = std::find(distinct->names.begin(), distinct->names.end(), "") != distinct->names.end();
+    if (count == rows) {
+      leave_out(column, "its values are all different, as ids are");
+    } else if (!guess) {
+      leave_out(column, "it says whose rows they are");
+    } else if (gaps || count < fewest_subjects || !dataset.groups.empty()) {
+      leave_out(column, fmt::format("it says whose rows they are; --group {} keeps the rows of each together",
+                                    layout_.names[column]));
+    } else {
+      set_groups(reading_, cells, rows, dataset);
+      leave_out(column,
+                "it says whose rows they are; searches keep the rows of each together, unless --group none is given");
+    }
+  }
 }
 
 template <class T>
@@ -696,6 +743,7 @@ Dataset<T> CsvReader<T>::finish() {
   const auto kept = kept_features(dataset);
   if (kept.empty() && dataset.features() > 0)
     fail("{}: no features are left; --nominal names columns of text that are to be features", reading_.name);
+  leave_subjects_out(dataset);
   if (std::ssize(kept) < dataset.features()) dataset = take_features(dataset, kept, reading_.context.threads());
   dataset.notes = std::move(notes_);
   keep_dropped();

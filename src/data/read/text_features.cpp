@@ -106,11 +106,12 @@ TextFeature make_text_feature(const Reading& reading, const TextColumn& cells, b
   std::int64_t present = 0;
   for (std::int64_t i = 0; i < rows; ++i) present += cells.text(i).empty() ? 0 : 1;
   const bool gaps = present < rows;
+  result.distinct = std::ssize(distinct.names) - (gaps ? 1 : 0);
   result.dates = !asked && are_dates(cells, present);
   if (result.dates)
     result.left_out = "it holds dates";
   else if (!asked)
-    result.left_out = why_left_out(present, std::ssize(distinct.names) - (gaps ? 1 : 0));
+    result.left_out = why_left_out(present, result.distinct);
   if (!result.left_out.empty()) return result;
   result.names = first;
   std::unordered_map<std::string, std::int32_t> known;

@@ -24,6 +24,7 @@ bool means_group(std::string_view name);
 struct TextFeature {
   std::vector<std::int32_t> levels;  ///< of each row; -1: missing
   std::vector<std::string> names;    ///< of the levels, sorted
+  std::int64_t distinct = 0;         ///< different texts, missing ones aside
   std::string left_out;              ///< why it is no feature; empty: it is one
   bool dates = false;                ///< that is why
 };
