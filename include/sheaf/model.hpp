@@ -117,7 +117,7 @@ class Model {
   /// The class or the target that a decision value speaks for, by its place; of a single target nothing.
   std::string decision_name(std::int32_t column) const;
   /// Whether explain() speaks against the means of the training rows, and not against 0.
-  bool keeps_means() const { return !pipeline_.means.empty(); }
+  bool keeps_means() const;
   /// The training rows that each prediction of a neighbours model rests on: see sheaf::deciding_rows(). Other families
   /// are an Error.
   template <class T>

@@ -26,6 +26,8 @@ enum class ModelFile : std::uint8_t {
 /// "LIBLINEAR", "LIBSVM" or "Sheaf".
 std::string_view program_of(ModelFile format);
 
+class ModelWriter;
+
 /// Weights of a linear model: feature-major, features x columns.
 struct Coefficients {
   std::vector<std::string> feature_names;  ///< one a feature
@@ -73,8 +75,8 @@ class TrainedModel {
   virtual std::optional<Score> score(const Predictions& predictions, const Target& target) const = 0;
   virtual std::string prediction_text(const Predictions& predictions, std::size_t row) const = 0;
 
-  /// The lines of Sheaf's own file behind the pipeline.
-  virtual std::string lines() const = 0;
+  /// Writes the lines of Sheaf's own file behind the pipeline.
+  virtual void write(ModelWriter& file) const = 0;
   /// The format of the program that the family stands in for.
   virtual std::optional<ModelFile> peer_format() const { return std::nullopt; }
   /// The text in that format. A model that it cannot hold is an Error.

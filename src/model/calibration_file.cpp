@@ -54,11 +54,8 @@ void describe(File& file, Learnt& calibration) {
 
 }  // namespace
 
-std::string calibration_text(const std::optional<Calibration>& calibration) {
-  if (!calibration) return {};
-  ModelWriter writer;
-  describe(writer, *calibration);
-  return std::move(writer.text());
+void write_calibration(ModelWriter& file, const std::optional<Calibration>& calibration) {
+  if (calibration) describe(file, *calibration);
 }
 
 std::optional<Calibration> read_calibration(ModelReader& reader) {

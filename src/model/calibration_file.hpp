@@ -16,7 +16,7 @@
 namespace sheaf {
 
 /// Nothing where there is none.
-std::string calibration_text(const std::optional<Calibration>& calibration);
+void write_calibration(ModelWriter& file, const std::optional<Calibration>& calibration);
 std::optional<Calibration> read_calibration(ModelReader& reader);
 
 }  // namespace sheaf

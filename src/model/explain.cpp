@@ -4,6 +4,7 @@
 
 #include <sheaf/linear.hpp>
 #include <sheaf/model.hpp>
+#include <sheaf/stack.hpp>
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
@@ -58,7 +59,15 @@ std::int32_t explained_column(const TrainedModel& model, const Predictions& pred
   return predictions.classes[static_cast<std::size_t>(row)];
 }
 
+/// What knows the rows that were trained on; of a stack that of its first member.
+const Pipeline& training_pipeline(const Model& model) {
+  const auto* stack = model.get_if<StackModel>();
+  return stack != nullptr && !stack->members.empty() ? stack->members.front().model.pipeline() : model.pipeline();
+}
+
 }  // namespace
+
+bool Model::keeps_means() const { return !training_pipeline(*this).means.empty(); }
 
 std::string Model::decision_name(std::int32_t column) const {
   const auto targets = target_names();
@@ -75,7 +84,9 @@ std::vector<Explanation> Model::explain(const Context& context, const Dataset<T>
     fail_usage("explanations take the mean over 1 order of the features or more, not {}", options.orders);
   std::vector<std::string> warnings;
   const auto aligned = align_features(context, inputs(), dataset, warnings);
-  auto reference = reference_row(context, pipeline_, aligned, features());
+  const auto* stack = get_if<StackModel>();
+  auto reference = stack != nullptr ? reference_columns(training_pipeline(*this), features())
+                                    : reference_row(context, pipeline_, aligned, features());
   auto origins = pipeline::origins(pipeline_, features());
   std::vector<Explanation> result;
   if (const auto* linear = get_if<LinearModel>()) {

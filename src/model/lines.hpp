@@ -10,7 +10,7 @@
 
 namespace sheaf {
 
-std::string model_lines(const Model& model);
+void write_model_lines(ModelWriter& file, const Model& model);
 Model read_model_lines(ModelReader& reader, std::string_view family);
 
 }  // namespace sheaf

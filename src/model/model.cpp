@@ -77,9 +77,11 @@ void check_fit_alone(const ModelOptions& options) {
 
 }  // namespace
 
-std::string model_lines(const Model& model) {
-  return pipeline::pipeline_text(model.pipeline()) + calibration_text(model.calibration()) +
-         threshold_text(model.threshold()) + model.trained().lines();
+void write_model_lines(ModelWriter& file, const Model& model) {
+  pipeline::write_pipeline(file, model.pipeline());
+  write_calibration(file, model.calibration());
+  write_threshold(file, model.threshold());
+  model.trained().write(file);
 }
 
 Model read_model_lines(ModelReader& reader, std::string_view family) {
@@ -105,7 +107,11 @@ Model read_model_lines(ModelReader& reader, std::string_view family) {
 }
 
 std::string format_model(const TrainedModel& model, ModelFile format) {
-  if (format == ModelFile::sheaf) return model_file_text(model.family(), model.lines());
+  if (format == ModelFile::sheaf) {
+    TextSink text;
+    write_model_file(text, model.family(), [&](ModelWriter& file) { model.write(file); });
+    return std::move(text.text);
+  }
   if (model.peer_format() != format)
     fail_usage("{}'s model files hold no model of the family {}; take Sheaf's own format", program_of(format),
                model.family());
@@ -134,8 +140,20 @@ Model Model::load(const std::string& path) {
   return parse(source.text(), path);
 }
 
+namespace {
+
+void write_own(const Model& model, Sink& to) {
+  write_model_file(to, model.family(), [&](ModelWriter& file) { write_model_lines(file, model); });
+}
+
+}  // namespace
+
 std::string Model::text(ModelFile format) const {
-  if (format == ModelFile::sheaf) return model_file_text(family(), model_lines(*this));
+  if (format == ModelFile::sheaf) {
+    TextSink text;
+    write_own(*this, text);
+    return std::move(text.text);
+  }
   const auto program = program_of(format);
   if (!pipeline_.empty())
     fail_usage("{}'s model files hold no steps before the model, and this one has {}; take Sheaf's own format", program,
@@ -180,7 +198,12 @@ std::vector<std::string> Model::unknown_classes(const Target& target) const {
   return unknown;
 }
 
-void Model::save(const std::string& path, ModelFile format) const { write_text_file(path, text(format)); }
+void Model::save(const std::string& path, ModelFile format) const {
+  if (format != ModelFile::sheaf) return write_text_file(path, text(format));
+  const auto file = open_plain_file(path, Links::follow);
+  write_own(*this, *file);
+  file->finish();
+}
 
 std::optional<std::string> Model::peer_text() const {
   const auto format = trained_->peer_format();

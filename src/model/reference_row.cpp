@@ -69,6 +69,17 @@ std::vector<double> reference_row(const Context& context, const Pipeline& pipeli
   return reference;
 }
 
+std::vector<double> reference_columns(const Pipeline& pipeline, std::int64_t features) {
+  if (std::ssize(pipeline.means) != features) return std::vector<double>(static_cast<std::size_t>(features), 0.0);
+  auto reference = pipeline.means;
+  for (std::size_t j = 0; j < std::min(pipeline.level_shares.size(), reference.size()); ++j) {
+    const auto& shares = pipeline.level_shares[j];
+    if (!shares.empty())
+      reference[j] = static_cast<double>(std::max_element(shares.begin(), shares.end()) - shares.begin());
+  }
+  return reference;
+}
+
 template std::vector<double> reference_row(const Context&, const Pipeline&, const Dataset<float>&, std::int64_t);
 template std::vector<double> reference_row(const Context&, const Pipeline&, const Dataset<double>&, std::int64_t);
 

@@ -16,4 +16,8 @@ template <class T>
 std::vector<double> reference_row(const Context& context, const Pipeline& pipeline, const Dataset<T>& aligned,
                                   std::int64_t features);
 
+/// For a model that reads the columns of a dataset themselves: means, and of nominal features the most frequent level.
+/// `pipeline` knows the means; 0 if it does not.
+std::vector<double> reference_columns(const Pipeline& pipeline, std::int64_t features);
+
 }  // namespace sheaf

@@ -30,17 +30,14 @@ std::string wrong_member(const Model& first, const Model& member) {
   return {};
 }
 
-std::string describe_members(const StackModel& model) {
-  ModelWriter writer;
-  auto count = std::ssize(model.members);
-  writer.count("members", count, any_count);
-  auto text = std::move(writer.text());
+void write_members(ModelWriter& file, const StackModel& model) {
+  file.count("members", std::ssize(model.members), any_count);
   for (const auto& member : model.members) {
     require_finite(member.weight);
-    text += fmt::format("member {} {}\nfamily {}\n", member.weight, escape_line(member.name), member.model.family()) +
-            model_lines(member.model);
+    file.text() +=
+        fmt::format("member {} {}\nfamily {}\n", member.weight, escape_line(member.name), member.model.family());
+    write_model_lines(file, member.model);
   }
-  return text;
 }
 
 StackModel read_members(ModelReader& reader) {
@@ -110,7 +107,7 @@ class TrainedStack : public TrainedModelOf<TrainedStack, StackModel> {
   std::string prediction_text(const Predictions& predictions, std::size_t row) const override {
     return model_.members.front().model.prediction_text(predictions, row);
   }
-  std::string lines() const override { return describe_members(model_); }
+  void write(ModelWriter& file) const override { write_members(file, model_); }
 };
 
 /// A stack takes no part in searches: these make it from models of other families.

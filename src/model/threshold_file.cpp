@@ -29,11 +29,8 @@ void describe(File& file, Any& threshold) {
 
 }  // namespace
 
-std::string threshold_text(const std::optional<Threshold>& threshold) {
-  if (!threshold) return {};
-  ModelWriter writer;
-  describe(writer, *threshold);
-  return std::move(writer.text());
+void write_threshold(ModelWriter& file, const std::optional<Threshold>& threshold) {
+  if (threshold) describe(file, *threshold);
 }
 
 std::optional<Threshold> read_threshold(ModelReader& reader) {

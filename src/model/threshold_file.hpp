@@ -11,7 +11,7 @@
 namespace sheaf {
 
 /// Nothing where there is none.
-std::string threshold_text(const std::optional<Threshold>& threshold);
+void write_threshold(ModelWriter& file, const std::optional<Threshold>& threshold);
 std::optional<Threshold> read_threshold(ModelReader& reader);
 
 }  // namespace sheaf

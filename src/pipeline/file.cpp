@@ -227,11 +227,9 @@ std::int64_t describe(File& file, Learnt& pipeline) {
 
 }  // namespace
 
-std::string pipeline_text(const Pipeline& pipeline) {
-  ModelWriter writer;
-  describe_rows(writer, pipeline);
-  if (!pipeline.steps.empty()) describe(writer, pipeline);
-  return std::move(writer.text());
+void write_pipeline(ModelWriter& file, const Pipeline& pipeline) {
+  describe_rows(file, pipeline);
+  if (!pipeline.steps.empty()) describe(file, pipeline);
 }
 
 std::pair<Pipeline, std::int64_t> read_pipeline(ModelReader& reader) {

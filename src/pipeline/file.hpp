@@ -33,7 +33,7 @@
 namespace sheaf::pipeline {
 
 /// Nothing is written of what is not known.
-std::string pipeline_text(const Pipeline& pipeline);
+void write_pipeline(ModelWriter& file, const Pipeline& pipeline);
 /// And the number of features that come out, -1 without steps. A file that says nothing of a pipeline leaves one
 /// without steps.
 std::pair<Pipeline, std::int64_t> read_pipeline(ModelReader& reader);

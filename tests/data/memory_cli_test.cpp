@@ -53,6 +53,13 @@ TEST_F(MemoryCli, CommandsHoldTheDatasetOnce) {
     ASSERT_EQ(outcome.code, 0) << command << outcome.err;
     ASSERT_LE(largest(), limit) << command;
   }
+  // A model of neighbours holds the rows again, and so does a search for them.
+  for (const std::string command :
+       {"fit t.csv --model knn --scale none --output m", "neighbors t.csv --output n.csv"}) {
+    const auto outcome = shell("sheaf " + command + " --memory 32M --threads 2 --quiet");
+    ASSERT_EQ(outcome.code, 0) << command << outcome.err;
+    ASSERT_LE(largest(), limit + matrix) << command;
+  }
 }
 
 /// Before anything is done: what is needed, what was allowed, and what to do.

@@ -422,6 +422,29 @@ void expect_error(const Work& work, const std::string& part) {
   }
 }
 
+/// With little memory the filter sees piece after piece of the rows.
+TEST(Neighbors, LittleMemoryChangesNothing) {
+  const auto context = context_on(Device::cpu());
+  const auto little = context.with({.memory = 600 * 40 * std::int64_t{sizeof(float)} * 2});
+  for (const bool self : {true, false}) {
+    const auto data = dataset_of<float>(rows_with_ties(600, 40, 0.9, 14), 40, false);
+    const auto queries = dataset_of<float>(rows_with_ties(150, 40, 0.9, 15), 40, false);
+    NeighborOptions options;
+    options.k = 7;
+    const auto* others = self ? nullptr : &queries;
+    const auto wanted = find_neighbors(context, data, options, others);
+    const auto found = find_neighbors(little, data, options, others);
+    EXPECT_EQ(found.indices, wanted.indices);
+    EXPECT_EQ(found.distances, wanted.distances);
+    options.radius = wanted.distances[3];
+    const auto near = find_within(context, data, options, others);
+    const auto near_found = find_within(little, data, options, others);
+    EXPECT_EQ(near_found.offsets, near.offsets);
+    EXPECT_EQ(near_found.indices, near.indices);
+    EXPECT_EQ(near_found.distances, near.distances);
+  }
+}
+
 /// Rows larger than a GPU are worked on in pieces: the lists are those of all rows at once.
 TEST(Neighbors, PiecesGiveWhatTheWholeGives) {
   const auto rows = rows_with_ties(90, 6, 0.6, 12);

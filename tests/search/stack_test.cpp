@@ -47,6 +47,28 @@ SearchResult search_stack(const Dataset<double>& dataset, NamedSettings settings
   return search(with_threads(2, seed), dataset, numbers ? "ridge,knn" : "linear,knn", settings);
 }
 
+/// A row of the training rows' means differs in nothing from what explanations compare it with.
+TEST(Stack, IsExplainedAgainstTheMeansOfItsTrainingRows) {
+  for (const int classes : {0, 2}) {
+    const auto dataset = make_rows(120, classes);
+    const auto result = search_stack(dataset);
+    ASSERT_TRUE(result.stack);
+    EXPECT_TRUE(result.model->keeps_means());
+    const auto& x = std::get<DenseMatrix<double>>(dataset.x);
+    std::vector<double> means(3, 0.0);
+    for (std::int64_t k = 0; k < x.values.size(); ++k) means[static_cast<std::size_t>(k % 3)] += x.values[k] / 120;
+    Dataset<double> middle;
+    middle.x = DenseMatrix<double>{1, 3, Array<double>::copy_of(means)};
+    middle.feature_names = dataset.feature_names;
+    const auto at_means = result.model->explain(Context(), middle, {.most = 3}).front();
+    for (const auto& part : at_means.largest) EXPECT_NEAR(part.amount, 0, 1e-3) << "means are kept to few digits";
+    double largest = 0;
+    for (const auto& one : result.model->explain(Context(), dataset, {.most = 3}))
+      for (const auto& part : one.largest) largest = std::max(largest, std::abs(part.amount));
+    EXPECT_GT(largest, 0.05);
+  }
+}
+
 const StackModel& stack_of(const SearchResult& result) { return *result.model->get_if<StackModel>(); }
 
 TEST(Stack, IsTheChosenModelAndPredictsTheWeightedMeanOfItsMembers) {

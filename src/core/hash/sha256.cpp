@@ -2,6 +2,7 @@
 // cube roots (rounds) of the first primes, as the standard defines them.
 #include "core/hash/sha256.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
@@ -90,64 +91,70 @@ void compress(State& state, const unsigned char* block, const ShaConstants& cons
   for (std::size_t i = 0; i < state.size(); ++i) state[i] += more[i];
 }
 
-/// Takes whole blocks as they come; finish() takes what is left.
-class Hash {
- public:
-  void add(std::string_view blocks) {
-    static const bool by_instructions = has_sha_instructions();
-    const auto& constants = round_constants();
-    for (std::size_t at = 0; at < blocks.size(); at += 64) {
-      const auto* block = reinterpret_cast<const unsigned char*>(blocks.data() + at);
-      if (by_instructions)
-        compress_by_instructions(state_, block, constants);
-      else
-        compress(state_, block, constants);
-    }
-    bytes_ += blocks.size();
-  }
-  std::string finish(std::string_view rest) {
-    const auto bits = (bytes_ + rest.size()) * 8;
-    std::string last(rest);
-    last += '\x80';
-    last.resize((last.size() + 8 + 63) / 64 * 64, '\0');
-    for (unsigned i = 0; i < 8; ++i) last[last.size() - 1 - i] = static_cast<char>(bits >> (8 * i) & 0xFFU);
-    add(last);
-    std::string text;
-    for (const auto word : state_) text += fmt::format("{:08x}", word);
-    return text;
-  }
-
- private:
-  State state_ = first_state();
-  std::uint64_t bytes_ = 0;
-};
+constexpr std::size_t block_bytes = 64;
 
 }  // namespace
 
+Sha256::Sha256() : state_(first_state()) {}
+
+void Sha256::add_blocks(std::string_view blocks) {
+  static const bool by_instructions = has_sha_instructions();
+  const auto& constants = round_constants();
+  for (std::size_t at = 0; at < blocks.size(); at += block_bytes) {
+    const auto* block = reinterpret_cast<const unsigned char*>(blocks.data() + at);
+    if (by_instructions)
+      compress_by_instructions(state_, block, constants);
+    else
+      compress(state_, block, constants);
+  }
+  bytes_ += blocks.size();
+}
+
+void Sha256::add(std::string_view bytes) {
+  if (!rest_.empty()) {
+    const auto more = std::min(block_bytes - rest_.size(), bytes.size());
+    rest_ += bytes.substr(0, more);
+    bytes.remove_prefix(more);
+    if (rest_.size() < block_bytes) return;
+    add_blocks(rest_);
+    rest_.clear();
+  }
+  const auto whole = bytes.size() / block_bytes * block_bytes;
+  add_blocks(bytes.substr(0, whole));
+  rest_ = bytes.substr(whole);
+}
+
+std::string Sha256::finish() {
+  const auto bits = (bytes_ + rest_.size()) * 8;
+  auto last = std::move(rest_);
+  last += '\x80';
+  last.resize((last.size() + 8 + block_bytes - 1) / block_bytes * block_bytes, '\0');
+  for (unsigned i = 0; i < 8; ++i) last[last.size() - 1 - i] = static_cast<char>(bits >> (8 * i) & 0xFFU);
+  add_blocks(last);
+  std::string text;
+  for (const auto word : state_) text += fmt::format("{:08x}", word);
+  return text;
+}
+
 std::string sha256(std::string_view bytes) {
-  Hash hash;
-  const auto whole = bytes.size() / 64 * 64;
-  hash.add(bytes.substr(0, whole));
-  return hash.finish(bytes.substr(whole));
+  Sha256 hash;
+  hash.add(bytes);
+  return hash.finish();
 }
 
 FileHash hash_file(const std::string& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
   if (!file) fail("{}: {}", path, std::strerror(errno));
-  Hash hash;
+  Sha256 hash;
   FileHash result;
   std::vector<char> buffer(std::size_t{1} << 20U);
   while (true) {
     const auto got = std::fread(buffer.data(), 1, buffer.size(), file.get());
     result.size += static_cast<std::int64_t>(got);
     if (std::ferror(file.get()) != 0) fail("{}: cannot be read: {}", path, std::strerror(errno));
-    const std::string_view bytes(buffer.data(), got);
-    if (got == buffer.size()) {
-      hash.add(bytes);
-      continue;
-    }
-    hash.add(bytes.substr(0, got / 64 * 64));
-    result.sha256 = hash.finish(bytes.substr(got / 64 * 64));
+    hash.add({buffer.data(), got});
+    if (got == buffer.size()) continue;
+    result.sha256 = hash.finish();
     return result;
   }
 }

@@ -67,6 +67,10 @@ std::unique_ptr<Sink> open_sink(const std::string& path) {
 
 void write_text_file(const std::string& path, std::string_view text) { write_file(path, text, Links::follow); }
 
+std::unique_ptr<Sink> open_plain_file(const std::string& path, Links links) {
+  return std::make_unique<FileSink>(path, links);
+}
+
 void write_file(const std::string& path, std::string_view text, Links links) {
   FileSink file(path, links);
   file.write(text);

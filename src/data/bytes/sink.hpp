@@ -21,8 +21,20 @@ class Sink {
   virtual void finish() = 0;
 };
 
+/// Bytes that are kept.
+class TextSink : public Sink {
+ public:
+  void write(std::string_view bytes) override { text += bytes; }
+  void finish() override {}
+
+  std::string text;
+};
+
 /// A file, or standard output for "-"; compressed where the file's name ends so.
 std::unique_ptr<Sink> open_sink(const std::string& path);
+
+/// A file, never compressed.
+std::unique_ptr<Sink> open_plain_file(const std::string& path, Links links);
 
 /// A file of such bytes, never compressed.
 void write_file(const std::string& path, std::string_view text, Links links);

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <string_view>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -82,14 +84,23 @@ template <class T>
 void duplicate_features(const Context& context, const Dataset<T>& dataset, std::vector<Finding>& found) {
   constexpr std::int64_t most_cells = 50'000'000;
   if (dataset.rows() * dataset.features() > most_cells || dataset.rows() < 2) return;
-  std::map<std::string, std::int64_t> seen;
+  const auto bytes_of = [](const std::vector<T>& values) {
+    return std::string_view(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+  };
+  std::unordered_multimap<std::size_t, std::int64_t> seen;  // the first of equal features, by hash
   std::vector<std::string> names;
   for (std::int64_t j = 0; j < dataset.features(); ++j) {
     const auto values = values_of(dataset, j, context.threads());
     if (std::all_of(values.begin(), values.end(), [&](T value) { return value == values[0]; })) continue;
-    const std::string bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
-    const auto [first, fresh] = seen.try_emplace(bytes, j);
-    if (!fresh) names.push_back(fmt::format("{} = {}", dataset.feature_name(j), dataset.feature_name(first->second)));
+    const auto hash = std::hash<std::string_view>()(bytes_of(values));
+    const auto [begin, end] = seen.equal_range(hash);
+    const auto first = std::find_if(begin, end, [&](const auto& one) {
+      return bytes_of(values_of(dataset, one.second, context.threads())) == bytes_of(values);
+    });
+    if (first == end)
+      seen.emplace(hash, j);
+    else
+      names.push_back(fmt::format("{} = {}", dataset.feature_name(j), dataset.feature_name(first->second)));
   }
   if (names.empty()) return;
   constexpr std::size_t few = 20;  // that one may name

@@ -18,6 +18,21 @@ std::string checksum_of(std::string_view text) {
   return sha256(plain).substr(0, checksum_digits);
 }
 
+class HashedSink : public Sink {
+ public:
+  explicit HashedSink(Sink& to) : to_(to) {}
+  void write(std::string_view bytes) override {
+    hash.add(bytes);
+    to_.write(bytes);
+  }
+  void finish() override {}
+
+  Sha256 hash;
+
+ private:
+  Sink& to_;
+};
+
 }  // namespace
 
 std::string read_model_family(ModelReader& reader, std::span<const std::string> known) {
@@ -29,10 +44,13 @@ std::string read_model_family(ModelReader& reader, std::span<const std::string> 
   return known[family];
 }
 
-std::string model_file_text(std::string_view family, std::string_view lines) {
-  auto text = fmt::format("{} {}\nfamily {}\n{}", model_file_magic, model_file_version, family, lines);
-  text += fmt::format("{}{}\n", checksum_key, checksum_of(text));
-  return text;
+void write_model_file(Sink& to, std::string_view family, const std::function<void(ModelWriter&)>& write) {
+  HashedSink hashed(to);
+  ModelWriter file(hashed);
+  file.text() += fmt::format("{} {}\nfamily {}\n", model_file_magic, model_file_version, family);
+  write(file);
+  file.flush();
+  to.write(fmt::format("{}{}\n", checksum_key, hashed.hash.finish().substr(0, checksum_digits)));
 }
 
 std::string_view without_checksum(std::string_view text, const std::string& name) {

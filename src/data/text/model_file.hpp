@@ -16,6 +16,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string>
@@ -25,6 +26,7 @@
 #include <fmt/format.h>
 
 #include "core/names.hpp"
+#include "data/bytes/sink.hpp"
 #include "data/text/escape.hpp"
 #include "data/text/model_reader.hpp"
 
@@ -45,6 +47,8 @@ class ModelWriter {
  public:
   static constexpr bool reading = false;
 
+  explicit ModelWriter(Sink& to) : to_(to) {}
+
   void keyword(std::string_view word) {
     if (!text_.empty() && text_.back() != '\n') text_ += ' ';
     text_ += word;
@@ -62,13 +66,25 @@ class ModelWriter {
   void name(std::string_view name, std::string_view /*expected*/) { text_ += ' ' + escape_line(name); }
   void count(std::string_view key, std::int64_t count, const auto& /*check*/) {
     keyword(key);
-    text_ += fmt::format(" {}\n", count);
+    text_ += fmt::format(" {}", count);
+    end_line();
   }
-  void end_line() { text_ += '\n'; }
+  void end_line() {
+    text_ += '\n';
+    constexpr std::size_t most_kept = 1 << 20;
+    if (text_.size() > most_kept) flush();
+  }
+  /// Needed at the end.
+  void flush() {
+    to_.write(text_);
+    text_.clear();
+  }
 
+  /// The line that is being written, and perhaps some before it.
   std::string& text() { return text_; }
 
  private:
+  Sink& to_;
   std::string text_;
 };
 
@@ -131,8 +147,8 @@ void describe_classes_and_features(File& file, Model& model) {
 
 /// The family that the first two lines name: one of `known`.
 std::string read_model_family(ModelReader& reader, std::span<const std::string> known);
-/// A whole file: the first two lines, then what a family and the pipeline keep, then the checksum.
-std::string model_file_text(std::string_view family, std::string_view lines);
+/// A whole file: the first two lines, then what `write` writes, then the checksum.
+void write_model_file(Sink& to, std::string_view family, const std::function<void(ModelWriter&)>& write);
 /// The file without its last line, the checksum. A file that was cut off or changed since it was written is a
 /// ParseError; files of other versions are returned as they are.
 std::string_view without_checksum(std::string_view text, const std::string& name);

@@ -321,7 +321,7 @@ class TrainedSvm : public TrainedModelOf<TrainedSvm, SvmModel> {
     return sheaf::prediction_text(model_, predictions, row);
   }
 
-  std::string lines() const override { return kernel::format_sheaf_svm(model_); }
+  void write(ModelWriter& file) const override { kernel::write_sheaf_svm(file, model_); }
   std::optional<ModelFile> peer_format() const override { return ModelFile::libsvm; }
   std::string peer_text() const override { return kernel::format_libsvm_model(model_); }
 };

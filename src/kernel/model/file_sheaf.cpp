@@ -119,22 +119,23 @@ void describe_svms(File& file, Model& model) {
       file.fail_here("sigmoid-a and sigmoid-b must stand together");
 }
 
-std::string support_text(const SvmModel& model) {
+void write_support(ModelWriter& file, const SvmModel& model) {
   std::vector<std::vector<std::pair<std::size_t, double>>> terms(static_cast<std::size_t>(model.support_vectors()));
   for (std::size_t m = 0; m < model.svms.size(); ++m)
     for (std::size_t k = 0; k < model.svms[m].rows.size(); ++k)
       terms[static_cast<std::size_t>(model.svms[m].rows[k])].emplace_back(m, model.svms[m].coefficients[k]);
-  auto text = fmt::format("support {}\n", terms.size());
+  file.count("support", std::ssize(terms), any_count);
   for (std::size_t s = 0; s < terms.size(); ++s) {
+    auto& text = file.text();
     text += fmt::format("{} {} ", model.support_classes.empty() ? 0 : model.support_classes[s] + 1, terms[s].size());
     for (const auto& [svm, coefficient] : terms[s]) {
       require_finite(coefficient);
       text += fmt::format("{} {} ", svm, coefficient);
     }
     append_features(model, static_cast<std::int64_t>(s), text);
-    text.back() = '\n';
+    text.pop_back();
+    file.end_line();
   }
-  return text;
 }
 
 /// The class of the next support vector; classes ascend.
@@ -184,11 +185,10 @@ SvmModel read_sheaf_svm(ModelReader& reader) {
   return model;
 }
 
-std::string format_sheaf_svm(const SvmModel& model) {
-  ModelWriter writer;
-  describe_heading(writer, model);
-  describe_svms(writer, model);
-  return std::move(writer.text()) + support_text(model);
+void write_sheaf_svm(ModelWriter& file, const SvmModel& model) {
+  describe_heading(file, model);
+  describe_svms(file, model);
+  write_support(file, model);
 }
 
 }  // namespace sheaf::kernel

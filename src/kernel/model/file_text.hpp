@@ -8,7 +8,7 @@
 
 #include <sheaf/svm.hpp>
 
-#include "data/text/model_reader.hpp"
+#include "data/text/model_file.hpp"
 
 namespace sheaf::kernel {
 
@@ -47,6 +47,6 @@ std::string format_libsvm_model(const SvmModel& model);
 SvmModel read_libsvm_model(ModelReader& reader);
 /// The lines of Sheaf's own file behind the family.
 SvmModel read_sheaf_svm(ModelReader& reader);
-std::string format_sheaf_svm(const SvmModel& model);
+void write_sheaf_svm(ModelWriter& file, const SvmModel& model);
 
 }  // namespace sheaf::kernel

@@ -46,7 +46,7 @@ class TrainedLinear : public TrainedModelOf<TrainedLinear, LinearModel> {
     return fmt::format("{}", fmt::join(std::span(predictions.decisions).subspan(row * columns, columns), ","));
   }
 
-  std::string lines() const override { return linear::format_sheaf_model(model_); }
+  void write(ModelWriter& file) const override { linear::write_sheaf_model(file, model_); }
   std::optional<ModelFile> peer_format() const override { return ModelFile::liblinear; }
   std::string peer_text() const override { return linear::format_liblinear_model(model_); }
 };

@@ -412,10 +412,6 @@ LinearModel read_sheaf_model(ModelReader& reader, std::string_view family) {
   return model;
 }
 
-std::string format_sheaf_model(const LinearModel& model) {
-  ModelWriter writer;
-  describe(writer, model);
-  return std::move(writer.text());
-}
+void write_sheaf_model(ModelWriter& file, const LinearModel& model) { describe(file, model); }
 
 }  // namespace sheaf::linear

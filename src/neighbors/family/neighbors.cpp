@@ -556,7 +556,7 @@ class TrainedNeighbors : public TrainedModelOf<TrainedNeighbors, KnnModel> {
     if (model_.is_regression()) return fmt::format("{}", predictions.decisions[row]);
     return model_.class_names[static_cast<std::size_t>(predictions.classes[row])];
   }
-  std::string lines() const override { return neighbors::format_sheaf_knn(model_); }
+  void write(ModelWriter& file) const override { neighbors::write_sheaf_knn(file, model_); }
 };
 
 }  // namespace

@@ -74,10 +74,11 @@ void describe(File& file, Model& model) {
   optional_numbers(file, "weights", model.distance.weights, static_cast<std::size_t>(model.features));
 }
 
-std::string rows_text(const KnnModel& model) {
-  auto text = fmt::format("rows {}\n", model.rows());
+void write_rows(ModelWriter& file, const KnnModel& model) {
+  file.count("rows", model.rows(), any_count);
   for (std::int64_t i = 0; i < model.rows(); ++i) {
     const auto at = static_cast<std::size_t>(i);
+    auto& text = file.text();
     const double label = model.is_regression() ? model.values[at] : model.classes[at] + 1.0;
     text += fmt::format("{} {} ", label, model.row_weights.empty() ? 1.0F : model.row_weights[at]);
     if (model.rule == LocalRule::falk_svm) text += fmt::format("{} ", model.centres[at] + 1);
@@ -86,9 +87,9 @@ std::string rows_text(const KnnModel& model) {
     else if (const auto* sparse = std::get_if<SparseMatrix<double>>(&model.x))
       for (auto k = sparse->offsets[i]; k < sparse->offsets[i + 1]; ++k)
         append_entry(sparse->indices[k], sparse->values[k], text);
-    text.back() = '\n';
+    text.pop_back();
+    file.end_line();
   }
-  return text;
 }
 
 void read_label(ModelReader& reader, KnnModel& model) {
@@ -154,10 +155,9 @@ KnnModel read_sheaf_knn(ModelReader& reader) {
   return model;
 }
 
-std::string format_sheaf_knn(const KnnModel& model) {
-  ModelWriter writer;
-  describe(writer, model);
-  return std::move(writer.text()) + rows_text(model);
+void write_sheaf_knn(ModelWriter& file, const KnnModel& model) {
+  describe(file, model);
+  write_rows(file, model);
 }
 
 }  // namespace sheaf::neighbors

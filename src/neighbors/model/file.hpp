@@ -5,12 +5,12 @@
 
 #include <sheaf/neighbors.hpp>
 
-#include "data/text/model_reader.hpp"
+#include "data/text/model_file.hpp"
 
 namespace sheaf::neighbors {
 
 /// The lines of Sheaf's own file behind the family.
 KnnModel read_sheaf_knn(ModelReader& reader);
-std::string format_sheaf_knn(const KnnModel& model);
+void write_sheaf_knn(ModelWriter& file, const KnnModel& model);
 
 }  // namespace sheaf::neighbors

@@ -10,6 +10,7 @@
 #include "neighbors/verbs/candidates_cpu.hpp"
 #include "neighbors/verbs/exact_cpu.hpp"
 #include "neighbors/verbs/lists_cpu.hpp"
+#include "neighbors/verbs/pieces.hpp"
 #include "neighbors/verbs/tiles_cpu.hpp"
 
 namespace sheaf::neighbors {
@@ -81,15 +82,18 @@ class RadiusSink {
 template <class S>
 class CpuOps final : public NeighborOps {
  public:
-  CpuOps(const Context& context, const RowPair<S>& pair)
-      : context_(context), pair_(pair), exact_(make_exact_for<sets::Compiled>(pair)) {}
+  /// `is_piece`: a part of larger data, which is cut no further.
+  CpuOps(const Context& context, const RowPair<S>& pair, bool is_piece = false)
+      : context_(context), pair_(pair), exact_(make_exact_for<sets::Compiled>(pair)), is_piece_(is_piece) {}
 
   void nearest(const Eligible& eligible, std::int64_t k, std::span<std::int32_t> indices,
                std::span<double> distances) override {
     const auto queries = query_count(eligible);
     if (queries == 0 || k == 0) return;
     const Allowed allowed(eligible, pair_.self);
-    if (4 * k >= pair_.rows() || !prepare()) return nearest_exactly(allowed, queries, k, indices, distances);
+    if (4 * k >= pair_.rows()) return nearest_exactly(allowed, queries, k, indices, distances);
+    if (lacks_room()) return in_pieces()->nearest(eligible, k, indices, distances);
+    if (!prepare()) return nearest_exactly(allowed, queries, k, indices, distances);
     if (!blocks_.empty()) return nearest_by_lists(eligible, allowed, k, indices, distances);
     const bool all = eligible.queries.empty();
     const auto room = context_.memory() / memory_share;
@@ -102,6 +106,7 @@ class CpuOps final : public NeighborOps {
 
   RadiusLists within(const Eligible& eligible, double radius) override {
     const auto queries = query_count(eligible);
+    if (lacks_room()) return in_pieces()->within(eligible, radius);
     const Allowed allowed(eligible, pair_.self);
     std::vector<std::vector<Found>> found(static_cast<std::size_t>(queries));
     if (!prepare())
@@ -154,11 +159,30 @@ class CpuOps final : public NeighborOps {
       prepare_lists();
       return true;
     }
-    const double share = static_cast<double>(context_.memory()) / memory_share;
-    if (cpu::panel_bytes(pair_.rows(), pair_.columns() + 1) > share) return false;
+    if (!panels_fit()) return false;
     plan_ = make_filter_plan(context_, pair_, *kind);
     data_ = cpu::make_panels(context_, plan_, pair_.data, {});
     return true;
+  }
+
+  bool panels_fit() const {
+    const double share = static_cast<double>(context_.memory()) / memory_share;
+    return cpu::panel_bytes(pair_.rows(), pair_.columns() + 1) <= share;
+  }
+
+  /// Whether the rows can be laid out for the filter only piece by piece.
+  bool lacks_room() const {
+    const auto kind = filter_kind<S>(pair_.distance.metric);
+    if (is_piece_ || !kind || panels_fit()) return false;
+    return *kind != FilterKind::products || !suits_lists();
+  }
+
+  /// Pieces share what the rows leave of the memory.
+  std::unique_ptr<NeighborOps> in_pieces() const {
+    const auto left = context_.memory() - matrix_bytes(pair_.data.x) - matrix_bytes(pair_.queries.x);
+    return make_piece_ops<S>(
+        context_, pair_, std::max(left, context_.memory() / memory_share),
+        [context = context_](const RowPair<S>& piece) { return std::make_unique<CpuOps>(context, piece, true); });
   }
 
   /// Sparse rows with so few entries that lists are faster than dense products.
@@ -363,6 +387,7 @@ class CpuOps final : public NeighborOps {
   Context context_;
   const RowPair<S>& pair_;
   std::unique_ptr<ExactDistances> exact_;
+  bool is_piece_;
   FilterPlan plan_;
   Panels data_;             // the rows of the filter, dense
   cpu::SparseRows sparse_;  // or sparse, and by feature
