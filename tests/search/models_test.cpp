@@ -231,15 +231,16 @@ class KnownModels : public KnownSearch {
   KnownSearch first_, second_;
 };
 
-/// How many splits each point of the second model was tried on, if its score is `behind` that of the first.
-std::int32_t most_splits_of_second(double behind) {
+/// How many splits each point of the second model was tried on, if its score is `behind` that of the first and that of
+/// its second point another 0.01.
+std::vector<std::int32_t> splits_of_second(double behind) {
   const KnownModels models;
   engine::StrategyOptions options;
   options.splits = 5;
   const std::vector<double> work{1, 2};
   engine::Race race(models, {options, options}, work);
   const std::vector<double> leader{0.90, 0.92, 0.88, 0.91, 0.89};  // standard deviation 0.0158
-  std::int32_t most = 0;
+  std::vector<std::int32_t> splits(2, 0);
   for (auto trials = race.next(); !trials.empty(); trials = race.next())
     for (const auto& trial : trials) {
       std::vector<double> scores;
@@ -247,19 +248,22 @@ std::int32_t most_splits_of_second(double behind) {
         scores.push_back(leader[static_cast<std::size_t>(s)] - (trial.point[0] == 1 ? behind : 0) -
                          0.01 * trial.point[1]);
       race.learn_splits(trial.point, scores, summarise(scores).mean);
-      if (trial.point[0] == 1) most = std::max(most, trial.splits);
+      if (trial.point[0] == 1) splits[static_cast<std::size_t>(trial.point[1])] = trial.splits;
     }
   const auto outcomes = race.outcomes();
   EXPECT_EQ(outcomes[0].dropped_after, 0);
-  EXPECT_EQ(outcomes[1].dropped_after, most == 5 ? 0 : most);
-  return most;
+  EXPECT_EQ(outcomes[1].dropped_after, splits[0] == 5 ? 0 : splits[0]);
+  EXPECT_EQ(outcomes[1].points, 2);
+  return splits;
 }
 
 /// The bound: 3 * 0.0158 * sqrt(1 / 2 + 1 / 5) = 0.0397.
-TEST(Race, AModelIsDroppedBeyondThreeStandardErrors) {
-  EXPECT_EQ(most_splits_of_second(0.039), 5);
-  EXPECT_EQ(most_splits_of_second(0.041), 2);
-  EXPECT_EQ(most_splits_of_second(-0.01), 5);
+TEST(Race, ModelsAndPointsAreDroppedBeyondThreeStandardErrors) {
+  using Splits = std::vector<std::int32_t>;
+  EXPECT_EQ(splits_of_second(0.041), Splits({2, 2}));
+  EXPECT_EQ(splits_of_second(0.039), Splits({5, 2})) << "the second point is 0.049 behind";
+  EXPECT_EQ(splits_of_second(0.029), Splits({5, 5}));
+  EXPECT_EQ(splits_of_second(-0.01), Splits({5, 5}));
 }
 
 }  // namespace models_test

@@ -41,8 +41,10 @@ std::vector<Trial> Race::joined(const Runner& runner, const std::vector<Trial>& 
 /// None: the model is through.
 std::vector<Trial> Race::trials_of(Runner& runner) {
   if (runner.tried && !runner.first.empty()) {  // it was not dropped: its first trials on all splits
-    const auto first = std::exchange(runner.first, {});
-    runner.outcome.points = 0;
+    auto first = std::exchange(runner.first, {});
+    for (const auto& [point, score] : runner.behind) runner.strategy->learn(point, score);
+    std::erase_if(first, [&](const Trial& trial) { return runner.behind.contains(trial.point); });
+    runner.outcome.points = static_cast<std::int32_t>(runner.behind.size());
     return joined(runner, first, splits_);
   }
   const bool begins = !runner.tried;
@@ -56,7 +58,7 @@ std::vector<Trial> Race::trials_of(Runner& runner) {
 std::vector<Trial> Race::next() {
   for (; now_ < runners_.size(); ++now_) {
     auto& runner = runners_[now_];
-    if (falls_behind(runner)) {
+    if (falls_behind(runner.best)) {
       drop(runner);
       continue;
     }
@@ -65,11 +67,11 @@ std::vector<Trial> Race::next() {
   return {};
 }
 
-bool Race::falls_behind(const Runner& runner) const {
-  if (runner.best.empty() || leader_.empty() || splits_ < 2) return false;
-  const auto tried = runner.best.size();
+bool Race::falls_behind(std::span<const double> scores) const {
+  if (scores.empty() || leader_.empty() || splits_ < 2) return false;
+  const auto tried = scores.size();
   double difference = 0;
-  for (std::size_t s = 0; s < tried; ++s) difference += runner.best[s] - leader_[s];
+  for (std::size_t s = 0; s < tried; ++s) difference += scores[s] - leader_[s];
   difference /= static_cast<double>(tried);
   if (std::isnan(difference)) return true;
   const double error = summarise(leader_).standard_deviation *
@@ -88,7 +90,9 @@ void Race::learn(const Point& /*point*/, double /*score*/) {}
 void Race::learn_splits(const Point& point, std::span<const double> splits, double score) {
   auto& runner = runners_[now_];
   const bool partial = !runner.first.empty();
-  if (!partial) {
+  if (partial) {
+    if (falls_behind(splits)) runner.behind.emplace(family_.own_point(point).point, score);
+  } else {
     runner.strategy->learn(family_.own_point(point).point, score);
     if (std::ssize(splits) == splits_ && is_better(splits, leader_)) leader_.assign(splits.begin(), splits.end());
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -13,8 +14,8 @@ namespace sheaf::engine {
 /// Models are tried one after the other, those of the least work first. From the second on, a model is first tried on
 /// two splits. It is dropped if its best point is worse there than the best point of all models so far, on the same
 /// splits, by more than three standard errors of the difference between means over that many splits and over all; the
-/// deviation of one split is that of the best point. Between the rounds of its own strategy a model is dropped
-/// likewise.
+/// deviation of one split is that of the best point. Points of a model that is not dropped are dropped by the same
+/// rule, and between the rounds of its own strategy the model is.
 class Race : public PointStrategy {
  public:
   /// How far a model came.
@@ -37,15 +38,16 @@ class Race : public PointStrategy {
   struct Runner {
     std::int32_t model = 0;
     std::unique_ptr<PointStrategy> strategy = nullptr;
-    std::vector<Trial> first = {};  // its first trials, while it is tried on few splits
-    bool tried = false;             // on few splits
-    std::vector<double> best = {};  // scores of its best point, on as many splits as it has been tried on
+    std::vector<Trial> first = {};        // its first trials, while it is tried on few splits
+    bool tried = false;                   // on few splits
+    std::map<Point, double> behind = {};  // points of those that are tried on no more, and their scores
+    std::vector<double> best = {};        // scores of its best point, on as many splits as it has been tried on
     Outcome outcome = {};
   };
 
   std::vector<Trial> trials_of(Runner& runner);
   std::vector<Trial> joined(const Runner& runner, const std::vector<Trial>& own, std::int32_t splits) const;
-  bool falls_behind(const Runner& runner) const;
+  bool falls_behind(std::span<const double> scores) const;
   void drop(Runner& runner);
 
   const FamilySearch& family_;

@@ -2,9 +2,9 @@
 // family trains on all rows as that split sees them. A point is a point of the family and, where several numbers of
 // selected features are tried, one of them.
 //
-// Families that take column transforms train all splits together on one dataset, where steps learn of each feature by
-// itself, and on the selected features of one dataset behind a selection (selection.cpp); else the dataset is copied
-// for each split.
+// If the steps learn nothing, all splits train on one changed dataset. Families that take column transforms train all
+// splits together on one dataset, where steps learn of each feature by itself, and on the selected features of one
+// dataset behind a selection (selection.cpp); else the dataset is copied for each split.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -84,6 +84,7 @@ class PipelineSearch : public FamilySearch, public WithPipeline {
       whole_ = learner_->with_count(context, counts_.largest());
       family_ = make_search(context, whole_.all, search_, options_);
       names_ = names_of(learner_->before_selection());
+      learns_nothing_ = has_row_steps_alone();
       select_together(context);
     }
     space_ = with_counts(family_->space());
@@ -99,10 +100,13 @@ class PipelineSearch : public FamilySearch, public WithPipeline {
   /// they select together.
   BatchLimits limits(const Context& context, const SplitCounts& splits) const override {
     auto limits = family_->limits(context, splits);
-    limits.whole_grids = limits.whole_grids || !shares_dataset_;
+    limits.whole_grids = limits.whole_grids || !(shares_dataset_ || learns_nothing_);
     if (selection_)
       limits.tasks = std::max(limits.tasks, space_.size() * tasks() * std::min(splits.of_level, selected_together));
     return limits;
+  }
+  Point shared_part(const Point& point) const override {
+    return learns_nothing_ ? family_->shared_part(point) : FamilySearch::shared_part(point);
   }
   std::vector<double> complexity(const Point& point, double size) const override {
     auto keys = family_->complexity(counts_.own_part(point), size);
@@ -110,6 +114,7 @@ class PipelineSearch : public FamilySearch, public WithPipeline {
     return keys;
   }
   std::unique_ptr<Trainer> trainer(const Context& context) const override {
+    if (learns_nothing_) return family_->trainer(context);
     if (shares_dataset_) return std::make_unique<TransformTrainer<T>>(context, *this);
     if (selection_)
       return make_selection_trainer<T>(
@@ -219,6 +224,13 @@ class PipelineSearch : public FamilySearch, public WithPipeline {
     return shares_dataset_ = true;
   }
 
+  /// What filters and selections keep depends on the rows, even if they keep all features of all rows.
+  bool has_row_steps_alone() const {
+    if (!pipeline_.select.empty() || pipeline_.min_prevalence > 0 || pipeline_.min_variance > 0) return false;
+    return std::all_of(whole_.pipeline.steps.begin(), whole_.pipeline.steps.end(),
+                       [](const auto& step) { return std::holds_alternative<RowStep>(step); });
+  }
+
   /// Where all splits can select from the dataset as it is but for steps that learn nothing.
   void select_together(const Context& context) {
     auto steps = pipeline_;
@@ -283,6 +295,7 @@ class PipelineSearch : public FamilySearch, public WithPipeline {
   PipelineOptions pipeline_;
   SelectedCounts counts_;
   bool shares_dataset_ = false;
+  bool learns_nothing_ = false;                 // each row changes by itself: all splits train on the changed rows
   std::optional<PipelineLearner<T>> unlearnt_;  // of steps that learn nothing, where splits select together
   std::optional<SelectionSetup<T>> selection_;  // over its dataset
   std::optional<PipelineLearner<T>> learner_;   // on all rows; of a shared dataset: of steps that learn nothing
