@@ -12,6 +12,7 @@
 #include <sheaf/stack.hpp>
 
 #include "forgetful_log.hpp"
+#include "held_out_accuracy.hpp"
 #include "tables.hpp"
 
 namespace sheaf::test {
@@ -119,16 +120,7 @@ TEST(Stack, OuterScoresAreThoseOfStacksThatDidNotSeeTheFold) {
   ASSERT_EQ(result.outer.size(), 3U);
   ASSERT_EQ(result.stack->outer.size(), 3U);
   EXPECT_NE(result.stack->outer[0].weights, result.stack->outer[1].weights);
-  for (std::int32_t k = 0; k < 3; ++k) {
-    double right = 0;
-    double rows = 0;
-    for (std::size_t i = 0; i < result.held_out->size(); ++i) {
-      if (result.held_out->splits[i] != k) continue;
-      ++rows;
-      right += result.held_out->truth[i] == result.held_out->classes[i] ? 1 : 0;
-    }
-    EXPECT_NEAR(right / rows, result.outer[static_cast<std::size_t>(k)].scores.score(Metric::accuracy), 1e-12);
-  }
+  expect_accuracy_of_outer_folds(result);
 }
 
 TEST(Stack, MembersWithoutProbabilitiesAreCalibrated) {
