@@ -45,6 +45,10 @@ void Arguments::add_for_family(const std::string& family, Option option) {
     for (auto& known : section.options)
       if (known.flag == option.flag && !known.families.empty()) {
         known.families.emplace_back(family, std::move(option.set));
+        if (known.kinds.empty() || option.kinds.empty())
+          known.kinds.clear();
+        else
+          known.kinds.insert(known.kinds.end(), option.kinds.begin(), option.kinds.end());
         if (known.choices != option.choices)
           known.help += fmt::format("; {}: {} ({})", family, fmt::join(option.choices, ", "), option.help);
         if (known.default_text != option.default_text)
@@ -157,6 +161,24 @@ std::vector<CommandFile> Arguments::files() const {
   return list;
 }
 
+std::string Arguments::text_of(std::string_view flag) const {
+  for (const auto& section : sections_)
+    for (const auto& option : section.options)
+      if (option.flag == flag && !option.texts.empty()) return option.texts.back();
+  return {};
+}
+
+/// The words without the one behind --help, which is kept.
+std::vector<std::string> Arguments::without_topic(std::span<const std::string> words, bool own_h) {
+  std::vector<std::string> rest(words.begin(), words.end());
+  const auto at =
+      std::find_if(rest.begin(), rest.end(), [&](const auto& w) { return w == "--help" || (w == "-h" && !own_h); });
+  if (at == rest.end() || at + 1 == rest.end() || (at + 1)->starts_with('-')) return rest;
+  help_topic_ = *(at + 1);
+  rest.erase(at + 1);
+  return rest;
+}
+
 // CLI11 takes the words apart; what is unknown or missing we say ourselves, with the nearest known name.
 void Arguments::parse(std::span<const std::string> words) {
   CLI::App app;
@@ -189,7 +211,9 @@ void Arguments::parse(std::span<const std::string> words) {
     else
       app.add_option(positional.name, *positional.value);
   try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    auto rest = without_topic(words, own_h);
+    std::reverse(rest.begin(), rest.end());
+    app.parse(std::move(rest));
   } catch (const CLI::ArgumentMismatch& error) {
     const std::string_view what = error.what();
     fail_usage("{} needs a value", what.substr(0, what.find(':')));

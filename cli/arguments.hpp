@@ -27,6 +27,7 @@ struct Option {
   bool given = false;
   /// For options that only some families have: the setter of each family, called once the family is known.
   std::vector<std::pair<std::string, std::function<void(const std::string&)>>> families = {};
+  std::vector<std::string> kinds = {};    ///< of models of these families that have it; empty: all
   std::vector<std::string> texts = {};    ///< as given
   std::vector<std::string> choices = {};  ///< known values; empty: anything
   std::string also = {};                  ///< another name: "-m"
@@ -125,6 +126,10 @@ class Arguments {
   void parse(std::span<const std::string> words);
   bool given(std::string_view flag) const;
   bool help_wanted() const { return help_; }
+  /// The word behind --help; empty: none.
+  const std::string& help_topic() const { return help_topic_; }
+  /// What was given for an option, the last time; empty: nothing.
+  std::string text_of(std::string_view flag) const;
   /// All files of the command.
   std::vector<CommandFile> files() const;
 
@@ -135,12 +140,14 @@ class Arguments {
   static std::string join(const std::vector<std::string>& names, char between);
   std::vector<std::string> flags() const;
   void check(std::span<const std::string> extras) const;
+  std::vector<std::string> without_topic(std::span<const std::string> words, bool own_h);
   void set_use(std::initializer_list<std::string_view> names, FileUse use);
   void check_uses() const;
 
   std::vector<Positional> positionals_;
   std::vector<Section> sections_{{"Options", {}}};
   bool help_ = false;
+  std::string help_topic_;
   std::function<std::vector<std::string>()> more_;
 };
 

@@ -21,6 +21,8 @@ struct Command {
   std::vector<Example> examples;
   /// Declares what the command takes and returns the work to do once that is known.
   std::function<std::function<void()>(Arguments&)> declare;
+  /// Of a command with many options those that help shows first; none: it shows all.
+  std::vector<std::string_view> main_options = {};
 };
 
 std::span<const Command> commands();

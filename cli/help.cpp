@@ -1,9 +1,16 @@
 #include "help.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
+#include <sheaf/model_options.hpp>
+
+#include "core/fail.hpp"
+#include "core/names.hpp"
+#include "data/parameter_rows.hpp"
+#include "family/family.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {
@@ -47,6 +54,81 @@ std::string manual_of(const Command& command) {
   return text;
 }
 
+std::string section_help(std::string_view title, const std::vector<Option>& options) {
+  if (options.empty()) return {};
+  auto text = fmt::format("\n{}:\n", title);
+  for (const auto& option : options) text += entry(left_side(option), with_default(option));
+  return text;
+}
+
+bool is_of_models(const Section& section) { return !section.options.empty() && !section.options[0].families.empty(); }
+
+/// The first word of a section's title.
+std::string topic_of(const Section& section) {
+  auto word = section.title.substr(0, section.title.find(' '));
+  std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::tolower(c); });
+  return word;
+}
+
+std::vector<std::string> topics_of(const std::vector<Section>& sections) {
+  std::vector<std::string> topics;
+  for (const auto& section : sections)
+    if (!section.options.empty() && !is_of_models(section)) topics.push_back(topic_of(section));
+  return topics;
+}
+
+std::string main_options(const Command& command, const std::vector<Section>& sections) {
+  std::vector<Option> chosen;
+  for (const auto flag : command.main_options)
+    for (const auto& section : sections)
+      for (const auto& option : section.options)
+        if (option.flag == flag) chosen.push_back(option);
+  require(chosen.size() == command.main_options.size(), "a main option of a command is not declared");
+  return section_help("Main options", chosen);
+}
+
+std::string more_help(const Command& command, const std::vector<Section>& sections) {
+  std::size_t count = 0;
+  for (const auto& section : sections) count += section.options.size();
+  const auto topics = topics_of(sections);
+  return "\nMore help:\n" +
+         entry(fmt::format("sheaf {} --help all", command.name), fmt::format("all {} options", count)) +
+         entry(fmt::format("sheaf {} --help TOPIC", command.name),
+               "the options of a topic: " + join_names(topics, "or")) +
+         entry(fmt::format("sheaf {} --model svm --help", command.name), "the options of one model");
+}
+
+std::string topic_help(const Command& command, const std::vector<Section>& sections, const std::string& topic) {
+  std::string text;
+  for (const auto& section : sections)
+    if (!is_of_models(section) && topic_of(section) == topic) text += section_help(section.title, section.options);
+  if (!text.empty()) return fmt::format("sheaf {}:\n{}", command.name, text);
+  auto known = topics_of(sections);
+  known.emplace_back("all");
+  fail_unknown("topic of help", topic, known);
+}
+
+/// Of models by name, with commas between.
+std::string model_help(const Command& command, const std::vector<Section>& sections, const std::string& models) {
+  std::vector<Option> chosen;
+  const auto has = [&](const Option& option, std::string_view name) {
+    const auto family = find_model_kind(name).options.family().kinds().front().name;
+    const bool of_family = std::any_of(option.families.begin(), option.families.end(),
+                                       [&](const auto& one) { return one.first == family; });
+    return of_family &&
+           (option.kinds.empty() || std::find(option.kinds.begin(), option.kinds.end(), name) != option.kinds.end());
+  };
+  for (const auto& section : sections)
+    for (const auto& option : section.options)
+      for (const auto name : split_text(models, ','))
+        if (has(option, name)) {
+          chosen.push_back(option);
+          break;
+        }
+  return fmt::format("sheaf {} --model {}:\n{}{}", command.name, models, section_help("Options of the model", chosen),
+                     more_help(command, sections));
+}
+
 }  // namespace
 
 Arguments declared(const Command& command) {
@@ -83,18 +165,24 @@ std::string overview() {
   return text + "\nExit codes: 0 done, 1 something is wrong with the input, 2 with the command line, 3 with Sheaf.\n";
 }
 
-std::string help(const Command& command) {
-  const auto arguments = declared(command);
-  std::string text = fmt::format("{}.\n\nUsage: {}\n", command.about, usage(command, arguments));
-  if (!arguments.positionals().empty()) text += "\n";
-  for (const auto& positional : arguments.positionals()) text += entry(positional.name, positional.help);
-  for (const auto& section : arguments.sections()) {
-    if (section.options.empty()) continue;
-    text += fmt::format("\n{}:\n", section.title);
-    for (const auto& option : section.options) text += entry(left_side(option), with_default(option));
+std::string help(const Command& command, const Arguments& asked) {
+  const auto& topic = asked.help_topic();
+  const auto models = asked.text_of("--model");
+  const bool short_page = !command.main_options.empty();
+  if (!topic.empty() && topic != "all") return topic_help(command, asked.sections(), topic);
+  if (topic.empty() && short_page && !models.empty() && models != "auto")
+    return model_help(command, asked.sections(), models);
+  std::string text = fmt::format("{}.\n\nUsage: {}\n", command.about, usage(command, asked));
+  if (!asked.positionals().empty()) text += "\n";
+  for (const auto& positional : asked.positionals()) text += entry(positional.name, positional.help);
+  if (topic.empty() && short_page) {
+    text += main_options(command, asked.sections());
+  } else {
+    for (const auto& section : asked.sections()) text += section_help(section.title, section.options);
   }
   text += "\nExamples:\n";
   for (const auto& example : command.examples) text += fmt::format("  # {}\n  {}\n", example.about, example.line);
+  if (topic.empty() && short_page) text += more_help(command, asked.sections());
   return text;
 }
 

@@ -17,7 +17,8 @@ std::string left_side(const Option& option);
 std::string with_default(const Option& option);
 
 std::string overview();
-std::string help(const Command& command);
+/// All that a command takes, or what was asked for: its main options, those of a topic or those of a model.
+std::string help(const Command& command, const Arguments& asked);
 /// All commands as Markdown.
 std::string manual();
 

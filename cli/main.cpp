@@ -56,7 +56,7 @@ void run_command(const std::vector<std::string>& words) {
   Arguments arguments;
   const auto work = command.declare(arguments);
   arguments.parse(std::span(words).subspan(1));
-  if (arguments.help_wanted()) return print(help(command));
+  if (arguments.help_wanted()) return print(help(command, arguments));
   check_files(arguments.files());
   work();
 }
@@ -70,7 +70,10 @@ void dispatch(const std::vector<std::string>& words) {
   if (first == "--man") return print(man_page());
   if (first == "--completions") return print(completions(words.size() > 1 ? words[1] : ""));
   if (first != "help") return run_command(words);
-  print(words.size() > 1 ? help(find_command(words[1])) : overview());
+  if (words.size() == 1) return print(overview());
+  std::vector<std::string> asked{words.begin() + 1, words.end()};  // help COMMAND TOPIC
+  asked.insert(asked.begin() + 1, "--help");
+  run_command(asked);
 }
 
 std::string where_to_look(const std::vector<std::string>& words) {

@@ -129,7 +129,8 @@ Command fit_command() {
             "sheaf fit trial.csv --model glm --standard-errors hc0 --covariance trial-vcov.csv --output trial.model"},
            {"counts over different times",
             "sheaf fit claims.csv --model glm --family poisson --exposure years.txt --output claims.model"}},
-          declare};
+          declare,
+          {"--output", "--model", "--label", "--cost", "--alpha", "--class-weight", "--scale", "--select", "--device"}};
 }
 
 }  // namespace sheaf::cli

@@ -73,6 +73,7 @@ Option ModelArguments::option_of(const Parameter<ModelOptions>& row) {
       set_parameter(set_->options, name, text);
   };
   auto option = Arguments::option_of(row, row.name, set);
+  option.kinds = row.kinds;
   if (!searching_ || !row.list) return option;
   option.value = row.list->value;
   option.help = row.list->help;

@@ -114,7 +114,9 @@ Command search_command() {
        {"alpha and l1-ratio of an elastic net", "sheaf search genes.csv --output nets --model elastic-net"},
        {"an unbiased estimate by nested validation", "sheaf search trial.csv --output nested --outer 5"},
        {"after an interruption, the same command and", "sheaf search trial.csv --output nested --outer 5 --resume"}},
-      declare};
+      declare,
+      {"--label", "--model", "--score", "--outer", "--group", "--scale", "--select", "--device", "--output",
+       "--resume"}};
 }
 
 }  // namespace sheaf::cli

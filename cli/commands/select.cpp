@@ -260,7 +260,9 @@ Command select_command() {
        {"how stable is the choice?", "sheaf select genes.arff.gz --resamples 50 --combine frequency"},
        {"which features elastic nets choose when rows are left out, and how well they predict those",
         "sheaf select microbes.libsvm --model elastic-net --report microbes.html"}},
-      declare};
+      declare,
+      {"--label", "--criterion", "--count", "--bins", "--resamples", "--model", "--apply", "--csv", "--report",
+       "--device"}};
 }
 
 }  // namespace sheaf::cli

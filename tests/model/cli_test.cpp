@@ -39,6 +39,29 @@ TEST_F(Cli, EveryCommandHasHelpWithExamples) {
   }
 }
 
+TEST_F(Cli, HelpOfCommandsWithManyOptionsIsOnePage) {
+  const auto holds = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  for (const std::string name : {"fit", "search", "select"}) {
+    const auto page = shell("sheaf " + name + " --help").out;
+    EXPECT_LT(std::count(page.begin(), page.end(), '\n'), 80) << name;
+    const auto all = shell("sheaf " + name + " --help all").out;
+    for (const std::string flag : {"--label", "--device"}) EXPECT_TRUE(holds(page, "\n  " + flag)) << name << page;
+    for (const std::string flag : {"--label", "--max-epochs", "--delimiter", "--threads"})
+      EXPECT_TRUE(holds(all, "\n  " + flag)) << name << all;
+    EXPECT_FALSE(holds(page, "--max-epochs")) << name;
+    EXPECT_EQ(shell("sheaf help " + name).out, page);
+    EXPECT_EQ(shell("sheaf help " + name + " all").out, all);
+  }
+  const auto svm = shell("sheaf search --model svm --help").out;
+  EXPECT_TRUE(holds(svm, "--gamma") && holds(svm, "--cost")) << svm;
+  EXPECT_FALSE(holds(svm, "--alpha") || holds(svm, "--delimiter")) << svm;
+  const auto reading = shell("sheaf search --help reading").out;
+  EXPECT_TRUE(holds(reading, "--delimiter") && !holds(reading, "--gamma")) << reading;
+  EXPECT_TRUE(complains(shell("sheaf search --help raeding"), 2, {"'raeding'", "did you mean reading?"}));
+}
+
 TEST_F(Cli, TheManualIsUpToDate) {
   const auto outcome = shell("sheaf --manual | diff - '" SHEAF_TESTS_DIR "/../docs/commands.md'");
   EXPECT_EQ(outcome.code, 0) << "run: make docs\n" << outcome.out;
