@@ -49,7 +49,9 @@ class TrainedMean : public TrainedModelOf<TrainedMean, MeanModel> {
   std::string prediction_text(const Predictions& predictions, std::size_t row) const override {
     return fmt::format("{}", predictions.decisions[row]);
   }
-  std::string lines() const override { return fmt::format("features {}\nmean {}\n", model_.features, model_.mean); }
+  void write(ModelWriter& file) const override {
+    file.text() += fmt::format("features {}\nmean {}\n", model_.features, model_.mean);
+  }
 };
 
 std::unique_ptr<TrainedModel> trained_model(MeanModel model) { return std::make_unique<TrainedMean>(std::move(model)); }
