@@ -1,8 +1,9 @@
-// Nearest neighbours of rows among themselves, beside scikit-learn's brute force and FAISS's IndexFlatL2 where
-// --python has them; the floor of the products on this machine; growth in rows, features, k and queries; a search over
-// k, votes and folds beside one search for neighbours; adaptive local hyperplanes over many K, lambda and temperatures;
-// local SVMs over many K and costs; and a distance matrix in a file beside a plain write of as many bytes. Seconds are
-// those of the clock and, where other work shares the machine, of the processors.
+// Nearest neighbours of rows among themselves, of a table or of --rows x --features normal numbers, beside
+// scikit-learn's brute force, its k-d tree if there are few features, and FAISS's IndexFlatL2 where --python has them;
+// the floor of the products on this machine; growth in rows, features, k and queries; a search over k, votes and folds
+// beside one search for neighbours; adaptive local hyperplanes over many K, lambda and temperatures; local SVMs over
+// many K and costs; and a distance matrix in a file beside a plain write of as many bytes. Seconds are those of the
+// clock and, where other work shares the machine, of the processors.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -128,13 +129,22 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
+Dataset<float> normal_rows(std::int64_t rows, std::int64_t features) {
+  Dataset<float> dataset;
+  DenseMatrix<float> x{rows, features, Array<float>(rows * features)};
+  Random random(1);
+  for (float& value : x.values) value = static_cast<float>(random.normal());
+  dataset.x = std::move(x);
+  return dataset;
+}
+
 void run_peers(const Options& options) {
-  const auto dataset = read(options);
+  const auto dataset = options.table.empty() ? normal_rows(options.rows, options.features) : read(options);
   const auto n = static_cast<double>(dataset.rows());
   // Half of all products of rows: the least that a filter by products must do.
   const double operations = n * n * static_cast<double>(stored(dataset.x)) / n;
-  fmt::print("{}: {} rows x {} features, {}, {}\n", options.table, dataset.rows(), dataset.features(), options.metric,
-             options.device);
+  fmt::print("{}: {} rows x {} features, {}, {}\n", options.table.empty() ? "normal" : options.table, dataset.rows(),
+             dataset.features(), options.metric, options.device);
   std::vector<Seconds> ours;
   for (const auto k : options.ks) {
     ours.push_back(best_seconds(options, dataset, k));
@@ -166,15 +176,6 @@ void run_peers(const Options& options) {
                theirs.clock, theirs.processors, theirs.clock / ours[at].clock, theirs.processors / ours[at].processors);
   }
   if (!any) fmt::print("  scikit-learn: not found ({} without it); no ratio\n", options.python);
-}
-
-Dataset<float> normal_rows(std::int64_t rows, std::int64_t features) {
-  Dataset<float> dataset;
-  DenseMatrix<float> x{rows, features, Array<float>(rows * features)};
-  Random random(1);
-  for (float& value : x.values) value = static_cast<float>(random.normal());
-  dataset.x = std::move(x);
-  return dataset;
 }
 
 /// Doubles the rows, the features, k, and the queries beside rows that stay.

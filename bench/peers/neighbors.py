@@ -1,4 +1,5 @@
-"""Nearest neighbours of rows among themselves by scikit-learn's brute force and by FAISS's IndexFlatL2.
+"""Nearest neighbours of rows among themselves by scikit-learn's brute force, its k-d tree if there are few features,
+and FAISS's IndexFlatL2.
 
 Arguments: table (LIBSVM format), rows, metric, threads, dense or sparse, values of k (comma-separated), rounds.
 Prints one line for each peer and k: name, k, seconds by the clock and of the processors, each the best of all rounds.
@@ -29,10 +30,20 @@ def best_of(work):
     return f"{min(clock)} {min(processors)}"
 
 
-for k in (int(k) for k in ks.split(",")):
-    model = NearestNeighbors(n_neighbors=k, algorithm="brute", metric=metric, n_jobs=int(threads)).fit(x)
-    print("scikit-learn", k, best_of(lambda: model.kneighbors()), flush=True)
+def search(algorithm, k):
+    model = NearestNeighbors(n_neighbors=k, algorithm=algorithm, metric=metric, n_jobs=int(threads))
+    return best_of(lambda: model.fit(x).kneighbors())
 
+
+few_features = storage == "dense" and x.shape[1] <= 15
+for k in (int(k) for k in ks.split(",")):
+    if few_features:
+        print("sklearn-tree", k, search("kd_tree", k), flush=True)
+    if not few_features or x.shape[0] <= 50000:
+        print("scikit-learn", k, search("brute", k), flush=True)
+
+if few_features:
+    sys.exit(0)
 if storage == "dense" and metric == "euclidean":
     try:
         import faiss
