@@ -89,6 +89,9 @@ RadiusLists find_within(const Context& context, const Dataset<T>& dataset, const
 /// What comparing all queries with all rows takes, roughly; the functions above choose an automatic device by it.
 template <class T>
 WorkEstimate neighbors_work(const Dataset<T>& dataset, const Dataset<T>* queries = nullptr);
+/// What finding neighbours takes: of rows of few features a tree of the CPU compares few.
+template <class T>
+WorkEstimate neighbors_work(const Dataset<T>& dataset, const Dataset<T>* queries, const DistanceOptions& distance);
 
 /// Weights of features from a file: one number of 0 or more to a line. Anything else is a ParseError with its place.
 std::vector<double> read_feature_weights(const std::string& path, std::int64_t features);

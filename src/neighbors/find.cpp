@@ -4,6 +4,7 @@
 #include "core/fail.hpp"
 #include "data/read/number_lines.hpp"
 #include "neighbors/verbs/ops.hpp"
+#include "neighbors/verbs/tree_cpu.hpp"
 
 namespace sheaf {
 namespace {
@@ -31,10 +32,20 @@ WorkEstimate neighbors_work(const Dataset<T>& dataset, const Dataset<T>* queries
 }
 
 template <class T>
+WorkEstimate neighbors_work(const Dataset<T>& dataset, const Dataset<T>* queries, const DistanceOptions& distance) {
+  constexpr std::int64_t few_features = 6;
+  constexpr double compared = 1000;  // rows of each query, roughly
+  auto work = neighbors_work(dataset, queries);
+  if (is_sparse(dataset.x) || dataset.features() > few_features || !neighbors::cpu::tree_unit(distance)) return work;
+  work.operations *= std::min(compared / static_cast<double>(std::max<std::int64_t>(dataset.rows(), 1)), 1.0);
+  return work;
+}
+
+template <class T>
 NeighborLists find_neighbors(const Context& given, const Dataset<T>& dataset, const NeighborOptions& options,
                              const Dataset<T>* queries) {
   check_k(dataset, queries, options);
-  const auto context = given.for_work(neighbors_work(dataset, queries));
+  const auto context = given.for_work(neighbors_work(dataset, queries, options.distance));
   const auto pair = neighbors::make_row_pair(context, dataset, queries, options.distance);
   NeighborLists lists;
   lists.queries = queries == nullptr ? dataset.rows() : queries->rows();
@@ -50,7 +61,7 @@ NeighborLists find_neighbors(const Context& given, const Dataset<T>& dataset, co
 template <class T>
 RadiusLists find_within(const Context& given, const Dataset<T>& dataset, const NeighborOptions& options,
                         const Dataset<T>* queries) {
-  const auto context = given.for_work(neighbors_work(dataset, queries));
+  const auto context = given.for_work(neighbors_work(dataset, queries, options.distance));
   if (!(options.radius >= 0)) fail_usage("the radius is {}; 0 or more is expected", options.radius);
   const auto pair = neighbors::make_row_pair(context, dataset, queries, options.distance);
   Eligible eligible;
@@ -96,6 +107,7 @@ void DistanceMatrix::compute(std::int64_t first_row, std::int64_t rows, std::int
 
 #define SHEAF_NEIGHBORS(T)                                                                                             \
   template WorkEstimate neighbors_work(const Dataset<T>&, const Dataset<T>*);                                          \
+  template WorkEstimate neighbors_work(const Dataset<T>&, const Dataset<T>*, const DistanceOptions&);                  \
   template NeighborLists find_neighbors(const Context&, const Dataset<T>&, const NeighborOptions&, const Dataset<T>*); \
   template RadiusLists find_within(const Context&, const Dataset<T>&, const NeighborOptions&, const Dataset<T>*);      \
   template DistanceMatrix::DistanceMatrix(const Context&, const Dataset<T>&, const DistanceOptions&, const Dataset<T>*);
