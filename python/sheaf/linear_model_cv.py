@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import get_scorer
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
+from . import _core
 from ._base import (
     Array,
     DecisionMixin,
@@ -104,15 +106,19 @@ class _CrossValidated(SheafEstimator):
         )
         search._weighs_scores = True
         search.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
-        self._chosen = search.best_estimator_
-        self._model = self._chosen._model
-        for name, value in vars(self._chosen).items():
-            if name.endswith("_") and not name.startswith("_"):
-                setattr(self, name, value)
+        self._become(search.best_estimator_)
         self.best_params_, self.best_score_ = search.best_params_, search.best_score_
         folds = [search.cv_results_[f"split{s}_test_score"] for s in range(search.n_splits_)]
         self._keep_results(grids, np.stack(folds, axis=-1).reshape(len(grids), -1, len(folds)))
         return self
+
+    def _become(self, chosen: Any) -> None:
+        """Takes over what a fitted plain model has."""
+        self._chosen = chosen
+        self._model = chosen._model
+        for name, value in vars(chosen).items():
+            if name.endswith("_") and not name.startswith("_"):
+                setattr(self, name, value)
 
     def _as_plain(self) -> Any:
         """The model that was chosen, with the weights as they stand."""
@@ -277,6 +283,13 @@ class _NetRegressorCV(_NetMixin, _CrossValidated, WeightedRegressor):
         self.mse_path_ = -scores[0] if len(grids) == 1 else -scores
 
 
+class _Identity(RegressorMixin, BaseEstimator):
+    """Predicts what it is given."""
+
+    def predict(self, predictions: Array) -> Array:
+        return predictions
+
+
 class RidgeCV(_CrossValidated, WeightedRegressor):
     """:class:`Ridge` with the best of some penalties.
 
@@ -285,10 +298,9 @@ class RidgeCV(_CrossValidated, WeightedRegressor):
     alphas : array-like of shape (n_alphas,), default=(0.1, 1.0, 10.0)
         The penalties to try, above 0.
     scoring : str or callable, default=None
-        The score to choose by; None: R^2.
+        The score to choose by; None: R^2, without folds the negative mean squared error.
     cv : int, cross-validation generator or an iterable, default=None
-        The folds; None: 5. scikit-learn's None leaves out each row in turn, as ``cv=LeaveOneOut()`` with
-        ``scoring='neg_mean_squared_error'`` does here.
+        The folds; None: each row is left out in turn, in closed form, which costs about as much as one model.
     tol : float, default=1e-10
         Of :class:`Ridge`.
 
@@ -297,7 +309,7 @@ class RidgeCV(_CrossValidated, WeightedRegressor):
     alpha_ : float
         The penalty that was chosen.
     best_score_ : float
-        Its mean score.
+        Its mean score; without folds that of all predictions for rows that were left out.
     n_iter_ : int
         Newton steps taken.
 
@@ -334,10 +346,61 @@ class RidgeCV(_CrossValidated, WeightedRegressor):
         self.n_threads = n_threads
 
     def _grids(self, X: Any, y: Any, sample_weight: Any) -> list[Grid]:
-        return [{"alpha": [float(alpha) for alpha in np.atleast_1d(self.alphas)]}]
+        alphas = [float(alpha) for alpha in np.atleast_1d(self.alphas)]
+        if not all(alpha > 0 for alpha in alphas):
+            raise ValueError("alpha must be above 0")
+        return [{"alpha": alphas}]
 
     def _keep_results(self, grids: list[Grid], scores: Array) -> None:
         self.alpha_ = self.best_params_["alpha"]
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Search for the best penalty, and train with it on all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows. C-ordered arrays of float32 or float64 and CSR matrices are used without a copy.
+        y : array-like of shape (n_samples,)
+            What to predict for each row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts in training and in scores; None: 1. Rows of weight 0 are left out.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        if self.cv is not None:
+            return super().fit(X, y, sample_weight)
+        plain = self._plain_model()
+        X, y = plain._validated(X, y)
+        weights = check_weights(sample_weight, X)
+        rows, target, row_weights = X, y, None
+        if weights is not None:
+            kept = np.flatnonzero(weights)
+            rows, target = _safe_indexing(X, kept), _safe_indexing(y, kept)
+            row_weights = np.asarray(weights, dtype=float)[kept]
+        scores = self._leave_one_out_scores(plain, rows, target, row_weights)
+        best = int(np.argmax(scores))
+        self.alpha_ = self._grids(X, y, weights)[0]["alpha"][best]
+        self.best_params_, self.best_score_ = {"alpha": self.alpha_}, float(scores[best])
+        self._become(plain.set_params(alpha=self.alpha_).fit(X, y, weights))
+        return self
+
+    def _leave_one_out_scores(self, plain: Any, X: Any, y: Any, weights: Array | None) -> Array:
+        alphas = self._grids(X, y, weights)[0]["alpha"]
+        context = plain._context()
+        dataset = plain._dataset(context, X)
+        plain._set_target(dataset, y)
+        predictions = _core.ridge_leave_one_out(
+            context, dataset, alphas, [] if weights is None else weights.tolist(), self.fit_intercept
+        )
+        target = np.asarray(to_numpy(y), dtype=float).ravel()
+        if self.scoring is None:
+            return np.array([-np.average((row - target) ** 2, weights=weights) for row in predictions])
+        scorer = get_scorer(self.scoring) if isinstance(self.scoring, str) else self.scoring
+        return np.array([scorer(_Identity(), row, target) for row in predictions])
 
 
 class ElasticNetCV(_NetRegressorCV):

@@ -1,4 +1,6 @@
 // Options, training and trained models of all families.
+#include <sheaf/ridge.hpp>
+
 #include "core.hpp"
 
 namespace sheaf::python {
@@ -12,6 +14,18 @@ Model train(const Surroundings& surroundings, const AnyDataset& dataset, const M
     std::visit([&](const auto& one) { model = fit(context, one, options, row_weights); }, dataset.any);
   });
   return model;
+}
+
+/// Predictions for rows that are left out, alphas x rows.
+py::array_t<double> leave_one_out(const Surroundings& surroundings, const AnyDataset& dataset,
+                                  const std::vector<double>& alphas, const std::vector<double>& weights,
+                                  bool intercept) {
+  std::vector<double> predictions;
+  run(surroundings, [&](const Context& context) {
+    std::visit([&](const auto& one) { predictions = ridge_leave_one_out(context, one, alphas, weights, intercept); },
+               dataset.any);
+  });
+  return array_of(predictions, std::ssize(alphas), dataset.rows());
 }
 
 /// Decision values, the number of each row's class and probabilities, those that there are.
@@ -128,6 +142,7 @@ void add_models(py::module_& module) {
       .def(py::pickle([](const Model& model) { return model.text(); },
                       [](const std::string& text) { return Model::parse(text, "a pickled model"); }));
   module.def("fit", &train);
+  module.def("ridge_leave_one_out", &leave_one_out);
   module.def("huber_threshold", [](const std::vector<double>& targets, const py::object& weights) {
     return huber_threshold(targets, "y", row_weights_of(weights, std::ssize(targets)));
   });

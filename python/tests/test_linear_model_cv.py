@@ -38,12 +38,35 @@ def test_ridge(cv, weighted):
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-4, atol=1e-3)
 
 
-def test_ridge_leaves_one_out():
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("shape", ["tall", "wide", "sparse"])
+def test_ridge_leaves_one_out(shape, intercept):
     X, y = DIABETES
-    ours = sheaf.RidgeCV(ALPHAS, cv=LeaveOneOut(), scoring="neg_mean_squared_error").fit(X, y)
-    theirs = linear_model.RidgeCV(ALPHAS).fit(X, y)
+    if shape != "tall":
+        X, y = datasets.make_regression(40, 90, noise=3, random_state=1)
+    rows = sparse.csr_matrix(X * (np.abs(X) > 1)) if shape == "sparse" else X
+    ours = sheaf.RidgeCV(ALPHAS, fit_intercept=intercept).fit(rows, y)
+    theirs = linear_model.RidgeCV(ALPHAS, fit_intercept=intercept).fit(rows, y)
     assert ours.alpha_ == theirs.alpha_
     assert ours.best_score_ == pytest.approx(theirs.best_score_, rel=1e-6)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-4, atol=1e-3)
+    one_by_one = sheaf.RidgeCV(
+        [ours.alpha_], fit_intercept=intercept, cv=LeaveOneOut(), scoring="neg_mean_squared_error"
+    ).fit(rows, y)
+    assert ours.best_score_ == pytest.approx(one_by_one.best_score_, rel=1e-6)
+
+
+def test_ridge_leaves_one_out_by_other_scores_and_weights():
+    X, y = DIABETES
+    ours = sheaf.RidgeCV(ALPHAS, scoring="neg_mean_absolute_error").fit(X, y)
+    theirs = linear_model.RidgeCV(ALPHAS, scoring="neg_mean_absolute_error").fit(X, y)
+    assert ours.alpha_ == theirs.alpha_
+    assert ours.best_score_ == pytest.approx(theirs.best_score_, rel=1e-6)
+    weights = np.random.RandomState(0).randint(0, 3, len(y))
+    left = sheaf.RidgeCV(ALPHAS).fit(X[weights > 0], y[weights > 0], weights[weights > 0])
+    zeros = sheaf.RidgeCV(ALPHAS).fit(X, y, weights)
+    assert zeros.best_score_ == pytest.approx(left.best_score_, rel=1e-12)
+    np.testing.assert_allclose(zeros.coef_, left.coef_, rtol=1e-6)
 
 
 def test_alphas_differ_where_nearly_all_is_explained():

@@ -81,33 +81,10 @@ Dataset<double> transposed_all(const SparseMatrix<T>& by_columns, const ColumnTr
   return result;
 }
 
-/// X X' of the transformed features, rows x rows.
 template <class T>
-std::vector<double> row_products(const Context& context, const Dataset<T>& dataset, const ColumnTransform& transform) {
-  if (is_sparse(dataset.x)) {
-    const auto features = transposed_all(dataset.by_columns(Device::cpu(), context.threads()), transform);
-    return make_ops<double>(context, features)->gram(context);
-  }
-  const auto& x = std::get<DenseMatrix<T>>(dataset.x);
-  const std::int64_t width =
-      std::max(x.rows, chunk_bytes / static_cast<std::int64_t>(sizeof(double)) / std::max<std::int64_t>(x.rows, 1));
-  std::vector<double> sums;
-  for (std::int64_t first = 0; first < x.columns; first += width) {
-    context.check_stop();
-    const auto part = transposed_part(x, {first, std::min(first + width, x.columns)}, transform, context.threads());
-    const auto products = make_ops<double>(context, part)->gram(context);
-    if (sums.empty())
-      sums = products;
-    else
-      for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += products[k];
-  }
-  return sums;
-}
-
-template <class T>
-RowSpace<T> make_row_space(const Context& context, const Dataset<T>& dataset, const ColumnTransform& transform) {
+RowSpace<T> make_row_space(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf, std::int32_t column) {
   const std::int64_t rows = dataset.rows();
-  auto vectors = row_products(context, dataset, transform);
+  auto vectors = row_products(context, dataset, sheaf, column);
   const auto values = cpu::eigen_decomposition(vectors, rows);
   const double least = values.back() * static_cast<double>(rows) * std::numeric_limits<double>::epsilon();
   const auto first = std::upper_bound(values.begin(), values.end(), std::max(least, 0.0)) - values.begin();
@@ -155,6 +132,30 @@ Block<T> weights_of_features(const Context& context, const Dataset<T>& dataset, 
 }  // namespace
 
 template <class T>
+std::vector<double> row_products(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf,
+                                 std::int32_t column) {
+  const ColumnTransform transform{sheaf, column};
+  if (is_sparse(dataset.x)) {
+    const auto features = transposed_all(dataset.by_columns(Device::cpu(), context.threads()), transform);
+    return make_ops<double>(context, features)->gram(context);
+  }
+  const auto& x = std::get<DenseMatrix<T>>(dataset.x);
+  const std::int64_t width =
+      std::max(x.rows, chunk_bytes / static_cast<std::int64_t>(sizeof(double)) / std::max<std::int64_t>(x.rows, 1));
+  std::vector<double> sums;
+  for (std::int64_t first = 0; first < x.columns; first += width) {
+    context.check_stop();
+    const auto part = transposed_part(x, {first, std::min(first + width, x.columns)}, transform, context.threads());
+    const auto products = make_ops<double>(context, part)->gram(context);
+    if (sums.empty())
+      sums = products;
+    else
+      for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += products[k];
+  }
+  return sums;
+}
+
+template <class T>
 NewtonParams in_row_space(NewtonParams params) {
   constexpr double share = 0.01;
   constexpr double least = 1e-8;
@@ -194,7 +195,7 @@ const RowSpace<T>& RowSpaces<T>::of(const Context& context, const Sheaf& sheaf, 
   if (found != spaces_.end()) return *found->second;
   const auto bytes = 2 * dataset_.rows() * dataset_.rows() * static_cast<std::int64_t>(sizeof(T));
   if (std::ssize(spaces_) * bytes > std::min(most_bytes, context.memory() / 16)) spaces_.clear();
-  auto made = std::make_unique<const RowSpace<T>>(make_row_space(context, dataset_, transform));
+  auto made = std::make_unique<const RowSpace<T>>(make_row_space(context, dataset_, sheaf, column));
   return *spaces_.emplace(key, std::move(made)).first->second;
 }
 
@@ -222,6 +223,8 @@ Fits<T> newton_by_row_space(const Context& context, const Dataset<T>& dataset, c
   return fits;
 }
 
+template std::vector<double> row_products(const Context&, const Dataset<float>&, const Sheaf&, std::int32_t);
+template std::vector<double> row_products(const Context&, const Dataset<double>&, const Sheaf&, std::int32_t);
 template NewtonParams in_row_space<float>(NewtonParams);
 template NewtonParams in_row_space<double>(NewtonParams);
 template bool row_space_pays(const Dataset<float>&, StopRule, double);

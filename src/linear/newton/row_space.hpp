@@ -19,6 +19,12 @@ struct RowSpace {
   DenseMatrix<T> coefficients;  ///< rows x coordinates: a unit step along a coordinate is this sum of the old rows
 };
 
+/// X X' of the features as a column transform of the sheaf shows them, if it has any: rows x rows. Those of sparse data
+/// must not shift.
+template <class T>
+std::vector<double> row_products(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf,
+                                 std::int32_t column);
+
 /// In a row space steps cost so little that models are trained further, to have scores that do not depend on where
 /// training stopped.
 template <class T>
