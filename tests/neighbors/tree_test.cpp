@@ -69,7 +69,7 @@ TEST_P(TreeOf, QueriesFindTheNearestRows) {
 INSTANTIATE_TEST_SUITE_P(Neighbors, TreeOf,
                          testing::Values(DistanceType::euclidean, DistanceType::squared_euclidean,
                                          DistanceType::manhattan, DistanceType::chebyshev),
-                         [](const auto& info) { return std::string(to_string(info.param)); });
+                         [](const auto& one) { return std::string(to_string(one.param)); });
 
 /// Folds, rows that may be no neighbours, and some queries: as eligible() says.
 TEST(Tree, OnlyEligibleRowsAreFound) {
