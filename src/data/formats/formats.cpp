@@ -41,9 +41,28 @@ template <class T>
 Dataset<T> read_market(const Reading& reading);
 template <class T>
 void write_market(const Writing<T>& writing);
+template <class T>
+Dataset<T> read_biom(const Reading& reading);
+template <class T>
+void write_biom(const Writing<T>& writing);
+template <class T>
+Dataset<T> read_qza(const Reading& reading);
+template <class T>
+Dataset<T> read_h5ad(const Reading& reading);
+template <class T>
+void write_h5ad(const Writing<T>& writing);
+template <class T>
+Dataset<T> read_tenx(const Reading& reading);
+template <class T>
+Dataset<T> read_xlsx(const Reading& reading);
 bool is_npy(std::string_view bytes);
 bool looks_like_npz(std::string_view bytes);
 bool looks_like_market(std::string_view bytes);
+bool looks_like_biom(std::string_view bytes);
+bool looks_like_qza(std::string_view bytes);
+bool looks_like_h5ad(std::string_view bytes);
+bool looks_like_tenx(std::string_view bytes);
+bool looks_like_xlsx(std::string_view bytes);
 
 namespace {
 
@@ -110,6 +129,31 @@ constexpr std::array table{
         looks_like_market,
         {read_market<float>, read_market<double>},
         {write_market<float>, write_market<double>}},
+    Row{{"h5ad", "h5ad", "AnnData: X or a layer, with obs as columns about the rows"},
+        Content::matrix,
+        looks_like_h5ad,
+        {read_h5ad<float>, read_h5ad<double>},
+        {write_h5ad<float>, write_h5ad<double>}},
+    Row{{"biom", "biom", "BIOM table 1.0 (JSON) or 2.1 (HDF5), written as 2.1"},
+        Content::matrix,
+        looks_like_biom,
+        {read_biom<float>, read_biom<double>},
+        {write_biom<float>, write_biom<double>}},
+    Row{{"qza", "qza", "feature table of QIIME 2", false},
+        Content::matrix,
+        looks_like_qza,
+        {read_qza<float>, read_qza<double>},
+        {no_writer<float>, no_writer<double>}},
+    Row{{"10x", "h5", "10x Genomics: matrix of Cell Ranger 3 or later", false},
+        Content::matrix,
+        looks_like_tenx,
+        {read_tenx<float>, read_tenx<double>},
+        {no_writer<float>, no_writer<double>}},
+    Row{{"xlsx", "xlsx xlsm", "sheet of an Excel workbook", false, true},
+        Content::matrix,
+        looks_like_xlsx,
+        {read_xlsx<float>, read_xlsx<double>},
+        {no_writer<float>, no_writer<double>}},
     Row{{"libsvm", "libsvm svmlight svm", "label index:value ..., indices from 1; also svmlight's qid and comments"},
         Content::text,
         looks_like_libsvm,

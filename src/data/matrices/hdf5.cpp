@@ -21,6 +21,11 @@ namespace sheaf {
 
 bool is_hdf5(std::string_view bytes) { return bytes.starts_with("\x89HDF\r\n\x1A\n"); }
 
+std::string hdf5_name(std::string name) {
+  std::replace(name.begin(), name.end(), '/', '_');
+  return name;
+}
+
 #ifdef SHEAF_HDF5
 namespace {
 
@@ -117,8 +122,8 @@ struct Hdf5File::Handles {
     for (const auto size : sizes) shape.push_back(static_cast<std::int64_t>(std::min<hsize_t>(size, INT64_MAX)));
     return shape;
   }
-  /// Of `bytes` each; an Error where the file cannot hold them.
-  std::int64_t count(const Id& array, const std::string& path, std::size_t bytes) const {
+  /// Elements of an array; an Error where the file cannot hold as many.
+  std::int64_t count(const Id& array, const std::string& path) const {
     double elements = 1;
     const auto shape = shape_of(Id(H5Dget_space(array.get()), H5Sclose));
     for (const auto size : shape) elements *= static_cast<double>(size);
@@ -126,7 +131,6 @@ struct Hdf5File::Handles {
     const auto stored = H5Dget_storage_size(array.get());
     if (!is_possible(elements * static_cast<double>(H5Tget_size(type.get())), stored) || elements > 9e15)
       fail_path(path, fmt::format("declares {:.0f} elements, more than its {} stored bytes can hold", elements, stored));
-    static_cast<void>(bytes);
     return static_cast<std::int64_t>(elements);
   }
   Id attribute(const std::string& path, const std::string& attribute_name) const {
@@ -177,7 +181,7 @@ Array<Number> Hdf5File::numbers(const std::string& dataset) const {
   const Id type(H5Dget_type(array.get()), H5Tclose);
   const auto kind = H5Tget_class(type.get());
   if (kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_ENUM) handles_->fail_path(dataset, "holds no numbers");
-  const auto count = handles_->count(array, dataset, sizeof(Number));
+  const auto count = handles_->count(array, dataset);
   check_memory(reading_, static_cast<double>(count) * sizeof(Number), fmt::format("{} numbers of '{}'", count, dataset));
   Array<Number> values(count);
   if (count == 0) return values;
@@ -200,7 +204,7 @@ std::vector<std::string> Hdf5File::texts(const std::string& dataset) const {
   const auto kind = H5Tget_class(type.get());
   std::vector<std::string> texts;
   if (kind == H5T_STRING) {
-    const auto count = handles_->count(array, dataset, sizeof(char*));
+    const auto count = handles_->count(array, dataset);
     const bool variable = H5Tis_variable_str(type.get()) > 0;
     const auto bytes = variable ? sizeof(char*) : H5Tget_size(type.get());
     check_memory(reading_, static_cast<double>(count) * static_cast<double>(bytes + sizeof(std::string)),

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +52,9 @@ class Hdf5File {
 /// What looks_like functions ask: whether all paths are in the file. False for what is no HDF5 file; true for every HDF5
 /// file if this build has no libhdf5, so that its reader can say so.
 bool hdf5_has(std::string_view bytes, std::initializer_list<std::string_view> paths);
+
+/// A name as it can stand in a path: / becomes _.
+std::string hdf5_name(std::string name);
 
 /// A new HDF5 file, which appears under its name when finish() is called. Groups must be made before what is in them.
 class Hdf5Writer {
