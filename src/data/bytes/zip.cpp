@@ -66,7 +66,7 @@ class RawInflater {
 
   bool unpack(std::string_view from, std::span<char> to) {
     constexpr std::size_t most = 1U << 30U;  // zlib counts in unsigned int
-    char extra = 0;  // an empty stream still needs room to be given
+    char extra = 0;                          // an empty stream still needs room to be given
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(from.data()));
     for (std::size_t in = 0, out = 0;;) {
       const auto given = std::min(from.size() - in, most);
@@ -133,7 +133,8 @@ void ZipArchive::read_directory() {
 ZipArchive::Member ZipArchive::read_member(std::uint64_t& at) const {
   constexpr std::uint64_t fixed_bytes = 46;
   const auto fixed = piece(at, fixed_bytes, "an entry of the directory");
-  if (!fixed.starts_with(central_signature)) fail_zip(file_, fmt::format("no entry of the directory stands at byte {}", at));
+  if (!fixed.starts_with(central_signature))
+    fail_zip(file_, fmt::format("no entry of the directory stands at byte {}", at));
   Member member;
   member.encrypted = (number_at<std::uint16_t>(fixed, 8) & 1U) != 0;
   member.method = number_at<std::uint16_t>(fixed, 10);
@@ -174,7 +175,8 @@ ZipArchive::Content ZipArchive::read(const Member& member, std::int64_t most) co
   const auto what = fmt::format("the member '{}'", member.name);
   if (member.encrypted) fail("{}: {} is encrypted; unpack it with its password", file_, what);
   const auto fixed = piece(member.header, fixed_bytes, what);
-  if (!fixed.starts_with(local_signature)) fail_zip(file_, fmt::format("{} does not begin at byte {}", what, member.header));
+  if (!fixed.starts_with(local_signature))
+    fail_zip(file_, fmt::format("{} does not begin at byte {}", what, member.header));
   const auto begin =
       member.header + fixed_bytes + number_at<std::uint16_t>(fixed, 26) + number_at<std::uint16_t>(fixed, 28);
   const auto packed = piece(begin, member.packed_bytes, what);
@@ -202,7 +204,8 @@ ZipArchive::Content ZipArchive::read(const Member& member, std::int64_t most) co
     fail("{}: {} is compressed by method {} of zip; only stored and deflated members are read", file_, what,
          member.method);
   }
-  if (checksum_of(0, content.bytes) != member.checksum) fail_zip(file_, fmt::format("the checksum of {} is wrong", what));
+  if (checksum_of(0, content.bytes) != member.checksum)
+    fail_zip(file_, fmt::format("the checksum of {} is wrong", what));
   return content;
 }
 

@@ -1,5 +1,5 @@
-// Zip archives: the container of .npz, .xlsx and .qza. Members are stored or deflated; archives may be larger than 4 GiB
-// (zip64).
+// Zip archives: the container of .npz, .xlsx and .qza. Members are stored or deflated; archives may be larger than 4
+// GiB (zip64).
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class ZipArchive {
   struct Member {
     std::string name;
     std::uint64_t packed_bytes = 0;
-    std::uint64_t bytes = 0;  ///< declared; what is unpacked must be as many
+    std::uint64_t bytes = 0;   ///< declared; what is unpacked must be as many
     std::uint64_t header = 0;  ///< offset of the local header
     std::uint32_t checksum = 0;
     std::uint16_t method = 0;

@@ -1,5 +1,5 @@
-// AnnData (.h5ad): X or a layer, dense or compressed rows or columns; obs are columns about the rows, var names features.
-// 10x Genomics (.h5): compressed columns of a matrix of genes x cells, which are compressed rows of cells.
+// AnnData (.h5ad): X or a layer, dense or compressed rows or columns; obs are columns about the rows, var names
+// features. 10x Genomics (.h5): compressed columns of a matrix of genes x cells, which are compressed rows of cells.
 #include <algorithm>
 #include <memory>
 
@@ -48,7 +48,8 @@ std::vector<std::string> obs_cells(const Reading& reading, const Hdf5File& file,
   } else if (file.is_group(path) && file.has(path + "/mask")) {
     cells = file.texts(path + "/values");
     const auto mask = file.numbers<std::int32_t>(path + "/mask");
-    if (mask.size() != std::ssize(cells)) fail("{}: '{}' has {} values and {} entries of its mask", reading.name, path, cells.size(), mask.size());
+    if (mask.size() != std::ssize(cells))
+      fail("{}: '{}' has {} values and {} entries of its mask", reading.name, path, cells.size(), mask.size());
     for (std::size_t i = 0; i < cells.size(); ++i)
       if (mask[static_cast<std::int64_t>(i)] != 0) cells[i].clear();
   } else if (file.is_group(path)) {
@@ -150,7 +151,8 @@ void write_x(Hdf5Writer& file, const Matrix<T>& matrix) {
   file.attribute("X", "shape", std::vector<std::int64_t>{x.rows, x.columns});
   file.numbers<T>("X/data", x.values.span());
   file.numbers<std::int32_t>("X/indices", x.indices.span());
-  if (x.nonzeros() > std::numeric_limits<std::int32_t>::max()) return file.numbers<std::int64_t>("X/indptr", x.offsets.span());
+  if (x.nonzeros() > std::numeric_limits<std::int32_t>::max())
+    return file.numbers<std::int64_t>("X/indptr", x.offsets.span());
   const std::vector<std::int32_t> offsets(x.offsets.begin(), x.offsets.end());  // SciPy wants both of one type
   file.numbers<std::int32_t>("X/indptr", offsets);
 }
@@ -196,9 +198,10 @@ Dataset<T> read_tenx(const Reading& reading) {
   check_shape(reading, shape[1], shape[0]);
   MatrixFile<T> result;
   auto& dataset = result.dataset;
-  dataset.x = make_sparse<T>(
-      reading, CompressedArrays<T>{shape[1], shape[0], file.numbers<std::int64_t>("matrix/indptr"),
-                                   file.numbers<std::int32_t>("matrix/indices"), file.numbers<T>("matrix/data"), false});
+  dataset.x =
+      make_sparse<T>(reading, CompressedArrays<T>{shape[1], shape[0], file.numbers<std::int64_t>("matrix/indptr"),
+                                                  file.numbers<std::int32_t>("matrix/indices"),
+                                                  file.numbers<T>("matrix/data"), false});
   dataset.row_names = distinct_names(reading, file.texts("matrix/barcodes"), "row", dataset.notes);
   dataset.feature_names = distinct_names(reading, file.texts("matrix/features/id"), "feature", dataset.notes);
   check_names_count(reading, dataset);

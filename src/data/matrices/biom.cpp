@@ -1,5 +1,5 @@
-// BIOM tables: version 1.0 (JSON) and 2.1 (HDF5), and QIIME 2's artifacts (.qza), which are zip archives with such a table
-// inside. Observations are features, samples are rows. Metadata of samples are columns about the rows.
+// BIOM tables: version 1.0 (JSON) and 2.1 (HDF5), and QIIME 2's artifacts (.qza), which are zip archives with such a
+// table inside. Observations are features, samples are rows. Metadata of samples are columns about the rows.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -81,7 +81,8 @@ class BiomJson {
     return *found;
   }
   std::int64_t index(const Json& value, std::string_view what) const {
-    if (!value.is_number_integer()) fail("{}: a whole number expected in '{}', found {}", reading_.name, what, shown(value.dump()));
+    if (!value.is_number_integer())
+      fail("{}: a whole number expected in '{}', found {}", reading_.name, what, shown(value.dump()));
     return value.get<std::int64_t>();
   }
   template <class T>
@@ -126,7 +127,8 @@ class BiomJson {
   template <class T>
   DenseMatrix<T> dense(std::int64_t samples, std::int64_t features) const {
     const auto& list = data();
-    check_memory(reading_, dense_bytes(samples, features, sizeof(T)), fmt::format("{} rows of {} features", samples, features));
+    check_memory(reading_, dense_bytes(samples, features, sizeof(T)),
+                 fmt::format("{} rows of {} features", samples, features));
     if (static_cast<std::int64_t>(list.size()) != features)
       fail("{}: 'data' has {} rows, and the shape says {}", reading_.name, list.size(), features);
     DenseMatrix<T> x{samples, features, Array<T>(samples * features)};
@@ -151,7 +153,8 @@ class BiomJson {
     for (const auto& name : names) {
       std::vector<std::string> cells;
       for (const auto& sample : samples) {
-        const bool there = sample.contains("metadata") && sample["metadata"].is_object() && sample["metadata"].contains(name);
+        const bool there =
+            sample.contains("metadata") && sample["metadata"].is_object() && sample["metadata"].contains(name);
         cells.push_back(there ? text_of(sample["metadata"][name]) : std::string());
       }
       table.columns.push_back({name, [cells] { return cells; }});
@@ -173,9 +176,10 @@ MatrixFile<T> read_biom_hdf5(const Reading& reading, const std::shared_ptr<Hdf5F
   const auto samples = std::ssize(dataset.row_names);
   const auto features = std::ssize(dataset.feature_names);
   check_shape(reading, samples, features);
-  dataset.x = make_sparse<T>(reading, CompressedArrays<T>{samples, features, file->numbers<std::int64_t>("sample/matrix/indptr"),
-                                                          file->numbers<std::int32_t>("sample/matrix/indices"),
-                                                          file->numbers<T>("sample/matrix/data"), false});
+  dataset.x = make_sparse<T>(reading,
+                             CompressedArrays<T>{samples, features, file->numbers<std::int64_t>("sample/matrix/indptr"),
+                                                 file->numbers<std::int32_t>("sample/matrix/indices"),
+                                                 file->numbers<T>("sample/matrix/data"), false});
   if (!file->is_group("sample/metadata")) return result;
   for (const auto& name : file->members("sample/metadata")) {
     const auto path = "sample/metadata/" + name;
@@ -189,7 +193,8 @@ MatrixFile<T> read_biom_hdf5(const Reading& reading, const std::shared_ptr<Hdf5F
 /// equal files.
 std::string creation_date() {
   std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH")) now = static_cast<std::time_t>(std::strtoll(epoch, nullptr, 10));
+  if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH"))
+    now = static_cast<std::time_t>(std::strtoll(epoch, nullptr, 10));
   return fmt::format("{:%Y-%m-%dT%H:%M:%S}", fmt::gmtime(now));
 }
 

@@ -13,9 +13,9 @@
 namespace sheaf {
 
 struct ElementType {
-  char kind = 'f';       ///< f: floating point; i, u: integers with and without a sign; b: truth values
+  char kind = 'f';        ///< f: floating point; i, u: integers with and without a sign; b: truth values
   std::size_t bytes = 8;  ///< of one element
-  bool swapped = false;  ///< the byte order is not that of this machine
+  bool swapped = false;   ///< the byte order is not that of this machine
 
   bool is_number() const {
     const bool power = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;

@@ -178,7 +178,8 @@ class RoleColumns {
   std::vector<RoleCells> columns_;
 };
 
-/// Leaves out rows without metadata and rows without a label. A model predicts them, and then no label counts.
+/// Leaves out rows without metadata and rows without a label. A model predicts them, and then nothing counts that not all
+/// of them have.
 template <class T>
 void leave_out_rows(const Reading& reading, const std::vector<bool>& unmatched, ColumnRoles& roles,
                     RoleColumns& columns, Dataset<T>& dataset) {
@@ -192,12 +193,13 @@ void leave_out_rows(const Reading& reading, const std::vector<bool>& unmatched, 
   }
   const auto rows = fmt::format("{} of {} rows", unlabelled, dataset.rows());
   if (reading.options.known) {
-    if (std::ssize(stay) == dataset.rows() || roles.label < 0) return;
-    dataset.notes.push_back(
-        fmt::format("{}: {} of {} rows have no label, so that the predictions are not scored", reading.name,
-                    dataset.rows() - std::ssize(stay), dataset.rows()));
+    if (std::ssize(stay) == dataset.rows()) return;
+    if (roles.label >= 0)
+      dataset.notes.push_back(fmt::format("{}: {} of {} rows have no label, so that the predictions are not scored",
+                                          reading.name, dataset.rows() - std::ssize(stay), dataset.rows()));
     roles.label = roles.event = -1;
     roles.further.clear();
+    if (!unmatched.empty()) roles.group = roles.order = roles.weight = roles.split = -1;
     return;
   }
   if (stay.empty()) fail("{}: no row has a label; name another column (--label), or none", reading.name);
@@ -272,13 +274,14 @@ bool check_finite(const Reading& reading, const Dataset<T>& dataset) {
           return;
         if (std::isnan(value)) missing = true;
         if (std::isnan(value) && keeps) return;
-        const auto place = fmt::format("{}: row {}, feature {}", reading.name, i + 1,
-                                       dataset.feature_names.empty() ? std::to_string(feature + 1)
-                                                                     : shown(dataset.feature_name(feature)));
+        const auto place = fmt::format(
+            "{}: row {}, feature {}", reading.name, i + 1,
+            dataset.feature_names.empty() ? std::to_string(feature + 1) : shown(dataset.feature_name(feature)));
         if (std::isnan(value))
-          fail("{}, is NaN, a missing value; fill in missing values (--missing median; fit and search: --impute "
-               "median), or leave the feature out (--ignore)",
-               place);
+          fail(
+              "{}, is NaN, a missing value; fill in missing values (--missing median; fit and search: --impute "
+              "median), or leave the feature out (--ignore)",
+              place);
         fail("{}, is infinite{}; a finite number is expected", place,
              std::is_same_v<T, float> ? ", or too large for single precision (--precision double)" : "");
       });
@@ -404,11 +407,11 @@ Dataset<T> read_with_metadata(const Reading& reading, const ReadRows<T>& read) {
   }
   const auto labels = label_names(outer, table);
   const bool joined = outer.label.empty() ? !default_label(outer, table).empty()
-                                          : std::any_of(labels.begin(), labels.end(), [&](const auto& name) {
-                                              return table.find(name) != nullptr;
-                                            });
+                                          : std::any_of(labels.begin(), labels.end(),
+                                                        [&](const auto& name) { return table.find(name) != nullptr; });
   (joined ? inner : outer).label = "none";
-  MatrixFile<T> file{read({reading.context, reading.text, reading.name, inner, reading.chunk_bytes, reading.mapped}), {}};
+  MatrixFile<T> file{read({reading.context, reading.text, reading.name, inner, reading.chunk_bytes, reading.mapped}),
+                     {}};
   outer.ignore.clear();
   outer.nominal.clear();
   outer.keep.clear();

@@ -84,8 +84,7 @@ struct Hdf5File::Handles {
   const std::string& name;
   Id file;
 
-  explicit Handles(const Reading& reading)
-      : name(reading.name), file((be_silent(), open(reading.text)), H5Fclose) {
+  explicit Handles(const Reading& reading) : name(reading.name), file((be_silent(), open(reading.text)), H5Fclose) {
     if (!file.ok()) fail("{}: cannot be read as an HDF5 file; it is cut short or damaged", name);
   }
   /// Nothing is copied, and nothing is written to the bytes.
@@ -130,7 +129,8 @@ struct Hdf5File::Handles {
     const Id type(H5Dget_type(array.get()), H5Tclose);
     const auto stored = H5Dget_storage_size(array.get());
     if (!is_possible(elements * static_cast<double>(H5Tget_size(type.get())), stored) || elements > 9e15)
-      fail_path(path, fmt::format("declares {:.0f} elements, more than its {} stored bytes can hold", elements, stored));
+      fail_path(path,
+                fmt::format("declares {:.0f} elements, more than its {} stored bytes can hold", elements, stored));
     return static_cast<std::int64_t>(elements);
   }
   Id attribute(const std::string& path, const std::string& attribute_name) const {
@@ -182,7 +182,8 @@ Array<Number> Hdf5File::numbers(const std::string& dataset) const {
   const auto kind = H5Tget_class(type.get());
   if (kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_ENUM) handles_->fail_path(dataset, "holds no numbers");
   const auto count = handles_->count(array, dataset);
-  check_memory(reading_, static_cast<double>(count) * sizeof(Number), fmt::format("{} numbers of '{}'", count, dataset));
+  check_memory(reading_, static_cast<double>(count) * sizeof(Number),
+               fmt::format("{} numbers of '{}'", count, dataset));
   Array<Number> values(count);
   if (count == 0) return values;
   herr_t status = -1;
@@ -194,7 +195,8 @@ Array<Number> Hdf5File::numbers(const std::string& dataset) const {
   } else {
     status = H5Dread(array.get(), native_type<Number>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
   }
-  if (status < 0) handles_->fail_path(dataset, "cannot be read; the file is damaged or uses a filter that is not there");
+  if (status < 0)
+    handles_->fail_path(dataset, "cannot be read; the file is damaged or uses a filter that is not there");
   return values;
 }
 
@@ -235,7 +237,8 @@ std::vector<std::string> Hdf5File::texts(const std::string& dataset) const {
   } else if (H5Tget_size(type.get()) <= sizeof(float)) {
     for (const auto value : numbers<float>(dataset)) texts.push_back(std::isnan(value) ? "" : fmt::format("{}", value));
   } else {
-    for (const auto value : numbers<double>(dataset)) texts.push_back(std::isnan(value) ? "" : fmt::format("{}", value));
+    for (const auto value : numbers<double>(dataset))
+      texts.push_back(std::isnan(value) ? "" : fmt::format("{}", value));
   }
   return texts;
 }
@@ -324,9 +327,9 @@ std::vector<const char*> pointers_to(const std::vector<std::string>& texts) {
 
 bool write_attribute(hid_t file, const std::string& path, const std::string& name, hid_t type, const Id& space,
                      const void* values) {
-  const Id attribute(H5Acreate_by_name(file, path.c_str(), name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT,
-                                       H5P_DEFAULT),
-                     H5Aclose);
+  const Id attribute(
+      H5Acreate_by_name(file, path.c_str(), name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+      H5Aclose);
   const bool empty = H5Sget_simple_extent_npoints(space.get()) == 0;
   return attribute.ok() && (empty || H5Awrite(attribute.get(), type, values) >= 0);
 }
@@ -353,8 +356,8 @@ template <class Number>
 void Hdf5Writer::numbers(const std::string& path, std::span<const Number> values, std::vector<std::int64_t> shape) {
   if (shape.empty()) shape = {std::ssize(values)};
   const auto made = new_dataset(handles_->file.get(), path, native_type<Number>(), shape);
-  if (!made.ok() || (!values.empty() && H5Dwrite(made.get(), native_type<Number>(), H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                                                 values.data()) < 0))
+  if (!made.ok() || (!values.empty() &&
+                     H5Dwrite(made.get(), native_type<Number>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0))
     fail_written(path_);
 }
 
@@ -362,8 +365,8 @@ void Hdf5Writer::texts(const std::string& path, const std::vector<std::string>& 
   const auto type = text_type();
   const auto made = new_dataset(handles_->file.get(), path, type.get(), {std::ssize(values)});
   const auto pointers = pointers_to(values);
-  if (!made.ok() || (!values.empty() &&
-                     H5Dwrite(made.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) < 0))
+  if (!made.ok() ||
+      (!values.empty() && H5Dwrite(made.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) < 0))
     fail_written(path_);
 }
 
@@ -400,9 +403,7 @@ void Hdf5Writer::truth_attribute(const std::string& path, const std::string& nam
 
 void Hdf5Writer::finish() {
   if (H5Fflush(handles_->file.get(), H5F_SCOPE_GLOBAL) < 0) fail_written(path_);
-  {
-    const Id closed(std::move(handles_->file));
-  }
+  { const Id closed(std::move(handles_->file)); }
   handles_->temporary.publish();
 }
 #else

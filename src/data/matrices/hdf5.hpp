@@ -17,8 +17,8 @@ namespace sheaf {
 
 bool is_hdf5(std::string_view bytes);
 
-/// An HDF5 file over bytes in memory, which must outlive it. Paths are such as "obs/cell_type". Every defect is an Error
-/// that names the file and the path; a build without libhdf5 says so. One thread at a time uses the library.
+/// An HDF5 file over bytes in memory, which must outlive it. Paths are such as "obs/cell_type". Every defect is an
+/// Error that names the file and the path; a build without libhdf5 says so. One thread at a time uses the library.
 class Hdf5File {
  public:
   explicit Hdf5File(const Reading& reading);
@@ -49,8 +49,8 @@ class Hdf5File {
   std::unique_ptr<Handles> handles_;
 };
 
-/// What looks_like functions ask: whether all paths are in the file. False for what is no HDF5 file; true for every HDF5
-/// file if this build has no libhdf5, so that its reader can say so.
+/// What looks_like functions ask: whether all paths are in the file. False for what is no HDF5 file; true for every
+/// HDF5 file if this build has no libhdf5, so that its reader can say so.
 bool hdf5_has(std::string_view bytes, std::initializer_list<std::string_view> paths);
 
 /// A name as it can stand in a path: / becomes _.

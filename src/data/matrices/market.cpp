@@ -1,6 +1,6 @@
-// Matrix Market: "%%MatrixMarket matrix coordinate real general", sizes, and "row column value" in each line, counted from
-// 1, or (array) one value a line, column by column. Single-cell programs put names files beside it: features.tsv or
-// genes.tsv for the rows of the matrix, which are features then, and barcodes.tsv for its columns.
+// Matrix Market: "%%MatrixMarket matrix coordinate real general", sizes, and "row column value" in each line, counted
+// from 1, or (array) one value a line, column by column. Single-cell programs put names files beside it: features.tsv
+// or genes.tsv for the rows of the matrix, which are features then, and barcodes.tsv for its columns.
 //
 // Two passes over chunks of lines: the first counts the entries of each row of the dataset, the second puts them there.
 #include <algorithm>
@@ -98,13 +98,15 @@ MarketHeader read_header(const Reading& reading) {
     *sizes[k] = static_cast<std::int64_t>(number);
   }
   if (!whole)
-    fail_at(reading, at, fmt::format("the sizes of the matrix expected: {}", header.dense ? "rows and columns"
-                                                                                          : "rows, columns and entries"));
+    fail_at(reading, at,
+            fmt::format("the sizes of the matrix expected: {}",
+                        header.dense ? "rows and columns" : "rows, columns and entries"));
   check_shape(reading, header.rows, header.columns);
   check_shape(reading, header.columns, header.rows);
   if (header.symmetric && header.rows != header.columns)
-    fail_at(reading, at, fmt::format("a symmetric matrix must be square, and this one has {} rows and {} columns",
-                                     header.rows, header.columns));
+    fail_at(reading, at,
+            fmt::format("a symmetric matrix must be square, and this one has {} rows and {} columns", header.rows,
+                        header.columns));
   if (header.dense) {
     const auto n = header.rows;
     header.entries = !header.symmetric ? n * header.columns : header.skew ? n * (n - 1) / 2 : n * (n + 1) / 2;
@@ -137,8 +139,8 @@ class MarketReader {
       : reading_(reading),
         header_(read_header(reading)),
         turned_(features_are_rows),
-        chunks_(cut_lines({header_.body, static_cast<std::size_t>(reading.limit() - header_.body)},
-                          reading.chunk_bytes)),
+        chunks_(
+            cut_lines({header_.body, static_cast<std::size_t>(reading.limit() - header_.body)}, reading.chunk_bytes)),
         lines_(count_lines(reading, chunks_)) {
     const auto found = std::accumulate(lines_.begin(), lines_.end(), std::int64_t{0});
     if (found != header_.entries)
@@ -162,8 +164,9 @@ class MarketReader {
     for (; at < end && *at >= '0' && *at <= '9'; ++at) value = std::min(value * 10 + (*at - '0'), most + 1);
     if (at == begin || (at < end && !is_blank(*at)) || value < 1 || value > most) {
       const char* stop = std::find_if(begin, end, is_blank);
-      fail_at(reading_, begin, fmt::format("a {} from 1 to {} expected, found {}", what, most,
-                                           shown({begin, static_cast<std::size_t>(stop - begin)})));
+      fail_at(reading_, begin,
+              fmt::format("a {} from 1 to {} expected, found {}", what, most,
+                          shown({begin, static_cast<std::size_t>(stop - begin)})));
     }
     return value - 1;
   }
@@ -179,9 +182,11 @@ class MarketReader {
         at = stop;
         return std::numeric_limits<T>::quiet_NaN();
       }
-      fail_at(reading_, at, fmt::format("{} expected, found {}",
-                                        number.status == NumberStatus::none || !whole ? "a number" : "a finite number of this precision",
-                                        shown(text)));
+      fail_at(
+          reading_, at,
+          fmt::format("{} expected, found {}",
+                      number.status == NumberStatus::none || !whole ? "a number" : "a finite number of this precision",
+                      shown(text)));
     }
     at = number.end;
     return number.value;
@@ -294,8 +299,7 @@ class MarketReader {
 
 /// What names of files beside "dir/GSM1_matrix.mtx.gz" begin with: "dir/GSM1_"; of "dir/cells.mtx": "dir/cells_".
 std::string names_prefix(std::string path) {
-  if (const auto* compression = find_compression_by_ending(path))
-    path.resize(path.size() - compression->ending.size());
+  if (const auto* compression = find_compression_by_ending(path)) path.resize(path.size() - compression->ending.size());
   if (path.ends_with(market_ending)) path.resize(path.size() - market_ending.size());
   constexpr std::string_view matrix = "matrix";
   if (path.ends_with(matrix))
@@ -357,8 +361,10 @@ bool read_names(const Reading& reading, const MarketHeader& header, const NamesF
   };
   const bool turned = fits(features, header.rows) && fits(samples, header.columns);
   if (!turned && !(fits(features, header.columns) && fits(samples, header.rows)))
-    fail("{}: has {} rows and {} columns, and beside it stand {} features ({}) and {} samples ({}); as many are expected",
-         reading.name, header.rows, header.columns, features.size(), files.features, samples.size(), files.barcodes);
+    fail(
+        "{}: has {} rows and {} columns, and beside it stand {} features ({}) and {} samples ({}); as many are "
+        "expected",
+        reading.name, header.rows, header.columns, features.size(), files.features, samples.size(), files.barcodes);
   dataset.feature_names = distinct_names(reading, std::move(features), "feature", dataset.notes);
   dataset.row_names = distinct_names(reading, std::move(samples), "row", dataset.notes);
   return turned;
@@ -411,6 +417,13 @@ std::string find_market_in(const std::string& folder) {
   return find_beside((std::filesystem::path(folder) / "matrix.mtx").string());
 }
 
+std::vector<std::string> market_names_files(const std::string& path) {
+  const auto prefix = names_prefix(path);
+  const auto* compression = find_compression_by_ending(path);
+  const auto ending = fmt::format(".tsv{}", compression == nullptr ? "" : compression->ending);
+  return {prefix + "features" + ending, prefix + "barcodes" + ending, prefix + "metadata" + ending};
+}
+
 template <class T>
 Dataset<T> read_market(const Reading& reading) {
   const NamesFiles files(reading.name);
@@ -432,17 +445,16 @@ void write_market(const Writing<T>& writing) {
   const auto& dataset = writing.dataset;
   const WriteOptions any_digits;
   check_numbers_only(Writing<T>{writing.context, dataset, writing.path, any_digits});
-  const auto prefix = names_prefix(writing.path);
-  const auto* compression = find_compression_by_ending(writing.path);
-  const auto ending = std::string(".tsv") + std::string(compression == nullptr ? "" : compression->ending);
-  const auto features = open_sink(prefix + "features" + ending);
-  for (const auto& name : written_feature_names(dataset)) features->write(fmt::format("{0}\t{0}\tFeature\n", tsv_field(name)));
-  const auto barcodes = open_sink(prefix + "barcodes" + ending);
+  const auto paths = market_names_files(writing.path);
+  const auto features = open_sink(paths[0]);
+  for (const auto& name : written_feature_names(dataset))
+    features->write(fmt::format("{0}\t{0}\tFeature\n", tsv_field(name)));
+  const auto barcodes = open_sink(paths[1]);
   const auto names = written_row_names(dataset);
   for (const auto& name : names) barcodes->write(tsv_field(name) + '\n');
   std::unique_ptr<Sink> metadata;
   if (const auto columns = written_columns(dataset); !columns.empty()) {
-    metadata = open_sink(prefix + "metadata" + ending);
+    metadata = open_sink(paths[2]);
     std::string text = "id";
     for (const auto& column : columns) text += '\t' + tsv_field(column.name);
     for (std::size_t i = 0; i < names.size(); ++i) {

@@ -1,5 +1,5 @@
-// Shared by the readers of whole matrices: NumPy, Matrix Market, BIOM, AnnData, 10x. Such a reader finds the matrix, its
-// names and the columns about its rows; finish_dataset() does the rest in the same way for all of them.
+// Shared by the readers of whole matrices: NumPy, Matrix Market, BIOM, AnnData, 10x. Such a reader finds the matrix,
+// its names and the columns about its rows; finish_dataset() does the rest in the same way for all of them.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ struct MatrixFile {
 };
 
 /// The dataset of a file: joins the metadata that the options name, takes label, group and other roles from the columns
-/// about the rows, else from the features, and checks the values. Without a column called label, class, target or y, and
-/// without --label, there is no label.
+/// about the rows, else from the features, and checks the values. Without a column called label, class, target or y,
+/// and without --label, there is no label.
 template <class T>
 Dataset<T> finish_dataset(const Reading& reading, MatrixFile<T> file);
 

@@ -16,9 +16,7 @@ namespace sheaf {
 namespace {
 
 /// The first column of QIIME's files is called #SampleID.
-std::string_view without_hash(std::string_view name) {
-  return name.starts_with('#') ? name.substr(1) : name;
-}
+std::string_view without_hash(std::string_view name) { return name.starts_with('#') ? name.substr(1) : name; }
 
 class Metadata {
  public:

@@ -74,7 +74,8 @@ class NpyHeader {
   }
   bool truth() {
     skip();
-    for (const auto& [word, value] : {std::pair(std::string_view("True"), true), std::pair(std::string_view("False"), false)})
+    for (const auto& [word, value] :
+         {std::pair(std::string_view("True"), true), std::pair(std::string_view("False"), false)})
       if (text_.substr(at_).starts_with(word)) {
         at_ += word.size();
         return value;
@@ -105,20 +106,21 @@ class NpyHeader {
 void find_type(const Reading& reading, NpyArray& array) {
   const auto& descr = array.descr;
   std::uint64_t size = 0;
-  const bool known = descr.size() >= 3 && std::string_view("<>|=").find(descr[0]) != std::string_view::npos &&
-                     std::from_chars(descr.data() + 2, descr.data() + descr.size(), size).ptr ==
-                         descr.data() + descr.size();
+  const bool known =
+      descr.size() >= 3 && std::string_view("<>|=").find(descr[0]) != std::string_view::npos &&
+      std::from_chars(descr.data() + 2, descr.data() + descr.size(), size).ptr == descr.data() + descr.size();
   const bool little = std::endian::native == std::endian::little;
   array.type = {known ? descr[1] : '?', size, known && descr[0] == (little ? '>' : '<')};
-  if (array.type.kind == 'O')
+  if (descr == "|O")
     fail("{}: {} holds pickled Python objects, which are not read; save numbers: numpy.asarray(x, dtype=float)",
          reading.name, array.what);
   if (array.type.kind == 'U') array.type.bytes = size > (1U << 20U) ? 0 : size * 4;
   const bool text = array.is_text() && size <= (1U << 20U);
   if (!known || !(array.type.is_number() || text))
-    fail("{}: {} has elements of type '{}'; integers, floating point numbers of 2, 4 or 8 bytes, truth values or texts "
-         "are expected",
-         reading.name, array.what, descr);
+    fail(
+        "{}: {} has elements of type '{}'; integers, floating point numbers of 2, 4 or 8 bytes, truth values or texts "
+        "are expected",
+        reading.name, array.what, descr);
 }
 
 void append_utf8(std::string& text, std::uint32_t code) {
@@ -201,8 +203,7 @@ NpyArray parse_npy(const Reading& reading, std::string_view bytes, std::string w
 
 template <class T>
 DenseMatrix<T> dense_of(const Reading& reading, const NpyArray& array, bool transpose) {
-  if (!array.type.is_number())
-    fail("{}: {} holds texts; a matrix of numbers is expected", reading.name, array.what);
+  if (!array.type.is_number()) fail("{}: {} holds texts; a matrix of numbers is expected", reading.name, array.what);
   if (array.shape.empty() || array.shape.size() > 2)
     fail("{}: {} has {} dimensions ({}); one or two are expected, rows x features: x.reshape(len(x), -1)", reading.name,
          array.what, array.shape.size(), array.shape_text());
@@ -270,8 +271,7 @@ Array<To> elements_of(const Reading& reading, const NpyArray& array) {
       if constexpr (std::is_integral_v<To>) {
         bool fits = false;
         if constexpr (std::is_integral_v<From>) fits = std::in_range<To>(value);
-        if (!fits)
-          fail("{}: element {} of {} is no whole number of a possible size", reading.name, k + 1, array.what);
+        if (!fits) fail("{}: element {} of {} is no whole number of a possible size", reading.name, k + 1, array.what);
       }
       result[k] = convert_element<To>(value);
     }

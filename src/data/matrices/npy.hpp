@@ -1,5 +1,5 @@
-// Arrays of NumPy, as .npy files and members of .npz archives hold them: "\x93NUMPY", a version, a header that is a Python
-// dictionary, and the elements.
+// Arrays of NumPy, as .npy files and members of .npz archives hold them: "\x93NUMPY", a version, a header that is a
+// Python dictionary, and the elements.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 namespace sheaf {
 
 struct NpyArray {
-  std::string what;  ///< for messages: "the array 'X'", "the array"
+  std::string what;   ///< for messages: "the array 'X'", "the array"
   std::string descr;  ///< NumPy's name of the type
-  ElementType type;  ///< also of texts: kind U (UTF-32, 4 bytes a character) or S (bytes)
+  ElementType type;   ///< also of texts: kind U (UTF-32, 4 bytes a character) or S (bytes)
   bool fortran = false;
   std::vector<std::int64_t> shape;
   std::string_view data;  ///< as many bytes as the shape needs
@@ -29,8 +29,8 @@ struct NpyArray {
 
 bool is_npy(std::string_view bytes);
 
-/// The header is checked, and the shape against the number of bytes. Elements that are neither numbers nor texts (pickled
-/// objects, records, complex numbers, dates) are an Error.
+/// The header is checked, and the shape against the number of bytes. Elements that are neither numbers nor texts
+/// (pickled objects, records, complex numbers, dates) are an Error.
 NpyArray parse_npy(const Reading& reading, std::string_view bytes, std::string what);
 
 /// A matrix of numbers, of one dimension or two; one dimension is one column. `transpose`: rows and columns exchanged.

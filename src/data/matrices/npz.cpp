@@ -1,6 +1,6 @@
 // Archives of NumPy arrays. A dense matrix is the array X (or the only one of two dimensions); a sparse one is as
-// scipy.sparse.save_npz() has it: format, shape, data and indices, indptr or row, col. Beside it may stand feature_names,
-// row_names, and arrays with one entry a row, of which y is the label.
+// scipy.sparse.save_npz() has it: format, shape, data and indices, indptr or row, col. Beside it may stand
+// feature_names, row_names, and arrays with one entry a row, of which y is the label.
 #include <algorithm>
 #include <deque>
 #include <memory>
@@ -26,7 +26,8 @@ class Archive {
   std::vector<std::string> names() const {
     std::vector<std::string> names;
     for (const auto& member : zip_.members())
-      if (member.name.ends_with(npy_ending)) names.push_back(member.name.substr(0, member.name.size() - npy_ending.size()));
+      if (member.name.ends_with(npy_ending))
+        names.push_back(member.name.substr(0, member.name.size() - npy_ending.size()));
     return names;
   }
   bool has(const std::string& name) const { return zip_.find(name + std::string(npy_ending)) != nullptr; }
@@ -34,8 +35,7 @@ class Archive {
   /// An Error if it is not there. The memory lives as long as the archive.
   NpyArray array(const std::string& name) {
     const auto* member = zip_.find(name + std::string(npy_ending));
-    if (member == nullptr)
-      fail("{}: has no array '{}'; its arrays are {}", reading_.name, name, some_names(names()));
+    if (member == nullptr) fail("{}: has no array '{}'; its arrays are {}", reading_.name, name, some_names(names()));
     contents_.push_back(zip_.read(*member, cpu_budget(reading_.context) - unpacked_));
     unpacked_ += contents_.back().memory.size();
     return parse_npy(reading_, contents_.back().bytes, fmt::format("the array '{}'", name));
@@ -64,9 +64,10 @@ std::string find_matrix(const Reading& reading, Archive& archive) {
     if (found.empty()) found = name;
   }
   if (found.empty() || found == "?")
-    fail("{}: which of its arrays is the matrix does not show: {}; save it as X, and the labels as y: numpy.savez(path, "
-         "X=x, y=y)",
-         reading.name, archive.list());
+    fail(
+        "{}: which of its arrays is the matrix does not show: {}; save it as X, and the labels as y: numpy.savez(path, "
+        "X=x, y=y)",
+        reading.name, archive.list());
   return found;
 }
 
@@ -96,7 +97,8 @@ SparseMatrix<T> read_sparse(const Reading& reading, Archive& archive) {
       fail("{}: has {} values, {} rows and {} columns of them; as many of each are expected", reading.name,
            values.size(), rows.size(), columns.size());
     if (transpose) std::swap(rows, columns);
-    return make_sparse<T>(reading, Triplets<T>{sizes[0], sizes[1], std::move(rows), std::move(columns), std::move(values)});
+    return make_sparse<T>(reading,
+                          Triplets<T>{sizes[0], sizes[1], std::move(rows), std::move(columns), std::move(values)});
   }
   auto offsets = elements_of<std::int64_t>(reading, archive.array("indptr"));
   auto indices = elements_of<std::int32_t>(reading, archive.array("indices"));
@@ -183,8 +185,7 @@ Dataset<T> read_npz(const Reading& reading) {
     taken = {find_matrix(reading, *archive)};
     dataset.x = dense_of<T>(reading, archive->array(taken.front()), reading.options.transpose);
   }
-  dataset.feature_names =
-      read_names(reading, *archive, "feature_names", dataset.features(), "feature", dataset.notes);
+  dataset.feature_names = read_names(reading, *archive, "feature_names", dataset.features(), "feature", dataset.notes);
   dataset.row_names = read_names(reading, *archive, "row_names", dataset.rows(), "row", dataset.notes);
   std::string label = "y";
   if (archive->has("label_name"))
@@ -194,13 +195,14 @@ Dataset<T> read_npz(const Reading& reading) {
     if (std::find(taken.begin(), taken.end(), name) != taken.end()) continue;
     const auto rows = dataset.rows();
     file.table.columns.push_back({name, [&reading, archive, name, rows] {
-      const auto array = archive->array(name);
-      const bool column = array.shape.size() == 1 || (array.shape.size() == 2 && array.shape[1] == 1);
-      if (!column || array.shape[0] != rows)
-        fail("{}: {} has the shape {}; one entry for each of the {} rows is expected", reading.name, array.what,
-             array.shape_text(), rows);
-      return texts_of(reading, array);
-    }});
+                                    const auto array = archive->array(name);
+                                    const bool column =
+                                        array.shape.size() == 1 || (array.shape.size() == 2 && array.shape[1] == 1);
+                                    if (!column || array.shape[0] != rows)
+                                      fail("{}: {} has the shape {}; one entry for each of the {} rows is expected",
+                                           reading.name, array.what, array.shape_text(), rows);
+                                    return texts_of(reading, array);
+                                  }});
   }
   auto result = finish_dataset(reading, std::move(file));
   if (result.target.name == "y") result.target.name = label;
@@ -225,17 +227,19 @@ void write_npz(const Writing<T>& writing) {
     add_array(zip, "indices", x.indices);
     if (small) {  // SciPy wants indices and offsets of one type
       Array<std::int32_t> offsets(x.offsets.size());
-      std::transform(x.offsets.begin(), x.offsets.end(), offsets.begin(), [](auto k) { return static_cast<std::int32_t>(k); });
+      std::transform(x.offsets.begin(), x.offsets.end(), offsets.begin(),
+                     [](auto k) { return static_cast<std::int32_t>(k); });
       add_array(zip, "indptr", offsets);
     } else {
       add_array(zip, "indptr", x.offsets);
     }
   }
   if (!dataset.feature_names.empty()) add_texts(zip, "feature_names", dataset.feature_names);
-  if (!dataset.row_names.empty()) add_texts(zip, "row_names", dataset.row_names);
+  if (const auto names = written_row_names(dataset); names.back() != std::to_string(names.size()))
+    add_texts(zip, "row_names", names);
   auto columns = written_columns(dataset);
-  std::set<std::string> written{"X", "x", "feature_names", "row_names", "label_name", "format", "shape", "data", "indices",
-                                "indptr"};
+  std::set<std::string> written{"X",      "x",     "feature_names", "row_names", "label_name",
+                                "format", "shape", "data",          "indices",   "indptr"};
   if (!dataset.target.empty()) {
     std::rotate(columns.begin(), columns.end() - 1, columns.end());
     if (!dataset.target.name.empty() && dataset.target.name != "y")

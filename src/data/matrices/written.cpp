@@ -1,5 +1,6 @@
 // What the writers of whole matrices share.
 #include <algorithm>
+#include <unordered_set>
 
 #include "core/fail.hpp"
 #include "data/matrices/matrix_file.hpp"
@@ -7,6 +8,17 @@
 
 namespace sheaf {
 namespace {
+
+/// The names of the rows, else a kept column of ids; nullptr: there is none.
+template <class T>
+const std::vector<std::string>* find_row_names(const Dataset<T>& dataset) {
+  if (!dataset.row_names.empty()) return &dataset.row_names;
+  for (const auto& kept : dataset.kept) {
+    const std::unordered_set<std::string_view> distinct(kept.values.begin(), kept.values.end());
+    if (distinct.size() == kept.values.size() && distinct.count("") == 0) return &kept.values;
+  }
+  return nullptr;
+}
 
 std::vector<std::string> positions(std::int64_t count) {
   std::vector<std::string> names;
@@ -23,14 +35,16 @@ void check_numbers_only(const Writing<T>& writing) {
     fail_usage("{}: holds numbers in binary form, which have no number of digits (--digits)", writing.path);
   for (std::int64_t j = 0; j < dataset.features(); ++j)
     if (is_nominal(dataset, j))
-      fail("{}: holds numbers only, and the feature '{}' has levels; make one feature of each level first (sheaf "
-           "convert), or write CSV",
-           writing.path, dataset.feature_name(j));
+      fail(
+          "{}: holds numbers only, and the feature '{}' has levels; make one feature of each level first (sheaf "
+          "convert), or write CSV",
+          writing.path, dataset.feature_name(j));
 }
 
 template <class T>
 std::vector<std::string> written_row_names(const Dataset<T>& dataset) {
-  return dataset.row_names.empty() ? positions(dataset.rows()) : dataset.row_names;
+  const auto* names = find_row_names(dataset);
+  return names == nullptr ? positions(dataset.rows()) : *names;
 }
 
 template <class T>
@@ -41,8 +55,9 @@ std::vector<std::string> written_feature_names(const Dataset<T>& dataset) {
 template <class T>
 std::vector<WrittenColumn> written_columns(const Dataset<T>& dataset) {
   std::vector<WrittenColumn> columns;
+  const auto* row_names = find_row_names(dataset);
   for (const auto& kept : dataset.kept)
-    if (kept.values != dataset.row_names) columns.push_back({kept.name, kept.values, {}});
+    if (row_names == nullptr || kept.values != *row_names) columns.push_back({kept.name, kept.values, {}});
   const auto rows = static_cast<std::size_t>(dataset.rows());
   const auto unused = [&](std::string name) {
     while (std::any_of(columns.begin(), columns.end(), [&](const auto& one) { return one.name == name; })) name += '_';

@@ -1,5 +1,5 @@
-// Excel workbooks (.xlsx): one sheet is made the CSV text that Excel would save, and read as such, so that the rules for
-// headers, labels, ids, dates and missing values are those of CSV. Dates are written as 2021-03-14.
+// Excel workbooks (.xlsx): one sheet is made the CSV text that Excel would save, and read as such, so that the rules
+// for headers, labels, ids, dates and missing values are those of CSV. Dates are written as 2021-03-14.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -56,8 +56,8 @@ bool is_date_format(std::string_view code) {
 
 bool is_built_in_date(std::int64_t format) { return (format >= 14 && format <= 22) || (format >= 45 && format <= 47); }
 
-/// Days since 1899-12-30 as a date, with a time of day if there is one. Howard Hinnant, "chrono-compatible low-level date
-/// algorithms".
+/// Days since 1899-12-30 as a date, with a time of day if there is one. Howard Hinnant, "chrono-compatible low-level
+/// date algorithms".
 std::string date_text(double serial) {
   const auto seconds = std::llround(serial * 86400);
   const auto day = seconds >= 0 ? seconds / 86400 : (seconds - 86399) / 86400;
@@ -105,9 +105,11 @@ class Workbook {
   std::size_t sheets() const { return sheets_.size(); }
 
   std::vector<SheetRow> rows(const std::string& sheet) {
-    const auto link = std::find_if(sheets_.begin(), sheets_.end(), [&](const auto& one) { return one.first == sheet; })->second;
+    const auto link =
+        std::find_if(sheets_.begin(), sheets_.end(), [&](const auto& one) { return one.first == sheet; })->second;
     const auto target = links_.find(link);
-    if (target == links_.end()) fail("{}: the workbook does not say where the sheet {} is", reading_.name, shown(sheet));
+    if (target == links_.end())
+      fail("{}: the workbook does not say where the sheet {} is", reading_.name, shown(sheet));
     return read_cells(target->second);
   }
 
@@ -185,29 +187,29 @@ class Workbook {
   static std::int64_t column_of(std::string_view reference) {
     std::int64_t column = 0;
     std::size_t letters = 0;
-    for (; letters < reference.size() && reference[letters] >= 'A' && reference[letters] <= 'Z' && letters < 4; ++letters)
+    for (; letters < reference.size() && reference[letters] >= 'A' && reference[letters] <= 'Z' && letters < 4;
+         ++letters)
       column = column * 26 + (reference[letters] - 'A' + 1);
     return letters == 0 || column > most_columns ? -1 : column - 1;
   }
 
-  void add_cell(const std::string& part, const char* at, std::string_view kind, std::int64_t style, std::string value,
+  void add_cell(const std::string& part, std::string_view kind, std::int64_t style, std::string value,
                 std::int64_t column, SheetRow& row) const {
-    const auto refuse = [&](std::string_view what) {
-      static_cast<void>(at);
-      fail("{} ({}): {} {}", reading_.name, part, what, shown(value));
-    };
+    const auto refuse = [&](std::string_view what) { fail("{} ({}): {} {}", reading_.name, part, what, shown(value)); };
     if (kind == "e" || value.empty()) return;  // an error such as #DIV/0! is a missing value
     bool quoted = kind != "n" && !kind.empty();
     if (kind == "s") {
       const auto k = whole(value, -1);
-      if (k < 0 || k >= std::ssize(shared_)) refuse(fmt::format("a number below the {} shared texts expected, found", shared_.size()));
+      if (k < 0 || k >= std::ssize(shared_))
+        refuse(fmt::format("a number below the {} shared texts expected, found", shared_.size()));
       value = shared_[static_cast<std::size_t>(k)];
     } else if (kind == "b") {
       value = value == "1" ? "TRUE" : "FALSE";
       quoted = false;
     } else if (!quoted) {
       double number = 0;
-      if (parse_whole_number(std::string_view(value), number) != NumberStatus::ok) refuse("a number expected in a cell, found");
+      if (parse_whole_number(std::string_view(value), number) != NumberStatus::ok)
+        refuse("a number expected in a cell, found");
       const bool date = style >= 0 && style < std::ssize(dates_) && dates_[static_cast<std::size_t>(style)];
       if (date && number > -700000 && number < 3e6) value = date_text(number + (days_1904_ ? 1462 : 0));
     }
@@ -224,11 +226,12 @@ class Workbook {
     bool in_value = false;
     bool phonetic = false;
     read_part(part,
-              {[&](std::string_view element, const Attributes& a, const char* at) {
+              {[&](std::string_view element, const Attributes& a, const char*) {
                  if (element == "row") {
                    rows.emplace_back();
                    column = -1;
-                   if (std::ssize(rows) > most_sheet_rows) fail("{} ({}): has more than {} rows", reading_.name, part, most_sheet_rows);
+                   if (std::ssize(rows) > most_sheet_rows)
+                     fail("{} ({}): has more than {} rows", reading_.name, part, most_sheet_rows);
                  } else if (element == "c") {
                    if (rows.empty()) fail("{} ({}): a cell stands outside of rows", reading_.name, part);
                    in_cell = true;
@@ -243,14 +246,13 @@ class Workbook {
                  }
                  if (element == "rPh") phonetic = true;
                  in_value = in_cell && !phonetic && (element == "v" || element == "t");
-                 static_cast<void>(at);
                },
-               [&](std::string_view element, const char* at) {
+               [&](std::string_view element, const char*) {
                  in_value = false;
                  if (element == "rPh") phonetic = false;
                  if (element != "c") return;
                  in_cell = false;
-                 add_cell(part, at, kind, style, std::move(value), column, rows.back());
+                 add_cell(part, kind, style, std::move(value), column, rows.back());
                  value.clear();
                },
                [&](std::string_view text) {
@@ -327,11 +329,19 @@ Dataset<T> read_xlsx(const Reading& reading) {
   options.delimiter = ',';
   options.decimal = '.';
   const Reading own{reading.context, text, name, options, reading.chunk_bytes};
-  auto dataset = options.metadata.empty() ? read_csv<T>(own) : read_with_metadata<T>(own, read_csv<T>);
-  if (options.sheet.empty() && workbook.sheets() > 1)
-    dataset.notes.push_back(fmt::format("{}: the first of {} sheets is read, {} (--sheet names another)", reading.name,
-                                        workbook.sheets(), shown(sheet)));
-  return dataset;
+  const bool guessed = options.sheet.empty() && workbook.sheets() > 1;
+  const auto first =
+      fmt::format("the first of {} sheets is read, {} (--sheet names another)", workbook.sheets(), shown(sheet));
+  try {
+    auto dataset = options.metadata.empty() ? read_csv<T>(own) : read_with_metadata<T>(own, read_csv<T>);
+    if (guessed) dataset.notes.push_back(fmt::format("{}: {}", reading.name, first));
+    return dataset;
+  } catch (const ParseError&) {
+    throw;
+  } catch (const Error& error) {
+    if (guessed) fail("{}; {}", error.what(), first);
+    throw;
+  }
 }
 
 template Dataset<float> read_xlsx(const Reading&);

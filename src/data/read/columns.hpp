@@ -34,8 +34,8 @@ struct ColumnRoles {
 /// By the options; `names` holds a name or "" for each column. `by_name`: where the options say nothing, a column
 /// called label, class, target or y is the label, before the last is. The columns that a model knows come first where
 /// the options name such a model: other columns are ignored, and none is the label but the one that the model knows.
-/// `row_names`: so many columns at the beginning only name the rows. `id`: the column that names them, which the dataset
-/// keeps; -1: none.
+/// `row_names`: so many columns at the beginning only name the rows. `id`: the column that names them, which the
+/// dataset keeps; -1: none.
 ColumnRoles choose_columns(const Reading& reading, const std::vector<std::string>& names, bool by_name,
                            std::int64_t row_names = 0, std::int64_t id = -1);
 

@@ -69,7 +69,7 @@ class CsvReader {
  private:
   static constexpr std::uint8_t numbers = 1;
   static constexpr std::uint8_t texts = 2;
-  static constexpr std::uint8_t written = 3;  // numbers that parse_written_number() reads
+  static constexpr std::uint8_t written = 3;    // numbers that parse_written_number() reads
   static constexpr std::int64_t id_cells = -2;  // in place of a feature: the names of the rows
 
   /// A feature whose cells are read as text, in a pass of their own.
@@ -705,8 +705,7 @@ Dataset<T> CsvReader<T>::finish() {
     std::vector<std::string> values;
     for (std::int64_t i = 0; i < rows; ++i)
       values.emplace_back(cells.text(labelled_.empty() ? i : labelled_[static_cast<std::size_t>(i)]));
-    if (feature == id_cells)
-      dataset.row_names = values;
+    if (feature == id_cells) dataset.row_names = values;
     if (feature == id_cells && !reading_.options.keep_left_out) continue;
     const auto& name = layout_.names[column];
     dataset.kept.push_back({name.empty() ? std::to_string(column + 1) : name, std::move(values)});
