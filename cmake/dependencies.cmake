@@ -50,7 +50,7 @@ endif()
 # XML (pepXML, mzIdentML, xlsx) is read if expat is there.
 find_package(EXPAT)
 if(EXPAT_FOUND)
-  set_source_files_properties(src/data/text/xml.cpp PROPERTIES COMPILE_DEFINITIONS SHEAF_XML=1)
+  set_source_files_properties(src/data/xml/xml.cpp PROPERTIES COMPILE_DEFINITIONS SHEAF_XML=1)
   list(APPEND sheaf_dependencies EXPAT::EXPAT)
   list(APPEND sheaf_packages EXPAT)
   string(APPEND sheaf_static_libraries " -lexpat")

@@ -421,6 +421,7 @@ TEST(MatrixFiles, WithAKnownDefectNameIt) {
   expect("a.mtx", head + "2 2 1\n1 1 inf\n", {":3:5", "finite"});
   expect("a.mtx", head + "2 2 1\n1 1 5 6\n", {":3:7", "end of the line"});
   expect("a.mtx", head + "2 2 2\n1 1 5\n1 1 6\n", {"row 1", "two entries", "column 1"});
+  expect("a.mtx", head + "2 2 2\n1 1 x\n3 1 5\n", {":3:5", "'x'"});  // the first of two
   expect("a.mtx", head + "2 x 2\n", {":2:1", "rows, columns and entries"});
   expect("a.biom", "{\"format\": \"Biological Observation Matrix 1.0.0\"}", {"no 'shape'"});
   expect("a.biom", "{\"shape\": [1, 1], \"rows\": [], \"columns\": []}", {"'rows' has 0 entries"});

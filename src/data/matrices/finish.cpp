@@ -178,8 +178,8 @@ class RoleColumns {
   std::vector<RoleCells> columns_;
 };
 
-/// Leaves out rows without metadata and rows without a label. A model predicts them, and then nothing counts that not all
-/// of them have.
+/// Leaves out rows without metadata and rows without a label. A model predicts them, and then nothing counts that not
+/// all of them have.
 template <class T>
 void leave_out_rows(const Reading& reading, const std::vector<bool>& unmatched, ColumnRoles& roles,
                     RoleColumns& columns, Dataset<T>& dataset) {

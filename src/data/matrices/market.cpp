@@ -233,11 +233,16 @@ class MarketReader {
     check_memory(reading_, sparse_bytes<T>(2 * rows(), header_.entries * (header_.symmetric ? 2 : 1)),
                  fmt::format("{} rows with {} values", rows(), header_.entries));
     auto offsets = Array<std::int64_t>::zeros(rows() + 1);
-    for_chunks([&](std::size_t k) {
-      parse_chunk(k, false, [&](std::int64_t i, std::int64_t, T) {
-        std::atomic_ref(offsets[i + 1]).fetch_add(1, std::memory_order_relaxed);
+    try {
+      for_chunks([&](std::size_t k) {
+        parse_chunk(k, false, [&](std::int64_t i, std::int64_t, T) {
+          std::atomic_ref(offsets[i + 1]).fetch_add(1, std::memory_order_relaxed);
+        });
       });
-    });
+    } catch (const ParseError&) {  // a wrong value may stand before the wrong place that was found
+      for_chunks([&](std::size_t k) { parse_chunk(k, true, [](std::int64_t, std::int64_t, T) {}); });
+      throw;
+    }
     std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
     auto next = Array<std::int64_t>::copy_of(std::as_const(offsets).span());
     const auto entries = offsets[rows()];

@@ -12,7 +12,7 @@
 #include "data/bytes/zip.hpp"
 #include "data/matrices/matrix_file.hpp"
 #include "data/text/number.hpp"
-#include "data/text/xml.hpp"
+#include "data/xml/xml.hpp"
 
 namespace sheaf {
 

@@ -1,4 +1,4 @@
-#include "data/text/xml.hpp"
+#include "data/xml/xml.hpp"
 
 #ifdef SHEAF_XML
 #include <expat.h>
