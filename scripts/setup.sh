@@ -18,7 +18,7 @@ case ${1:-} in
   python) packages+=("${python[@]}") ;;
   r) packages+=("${r[@]}") ;;
   test) extra=(clang clang-format clang-tidy libclang-rt-dev liblinear-tools libsvm-tools "${python[@]}" "${r[@]}"
-    r-cran-caret r-cran-mlr r-cran-quantreg r-cran-vdiffr) ;;
+    r-cran-caret r-cran-mlr r-cran-quantreg r-cran-vdiffr python3-h5py python3-anndata python3-biom-format python3-openpyxl) ;;
 esac
 
 # Other systems bring their own packages; CMake says what it misses.

@@ -430,6 +430,22 @@ TEST(MatrixFiles, WithAKnownDefectNameIt) {
   expect("a.xlsx", "a,b\n1,2\n", {"Excel", "zip archive is expected"});
 }
 
+TEST(MatrixFiles, WithEqualNamesOfFeaturesGetNumbersAndIdsMayRepeat) {
+  const Folder folder;
+  folder.write("matrix.mtx", "%%MatrixMarket matrix coordinate integer general\n3 2 3\n1 1 5\n2 2 6\n3 2 7\n");
+  folder.write("genes.tsv", "g\tx\ng\ty\nh\tz\n");
+  folder.write("barcodes.tsv", "c\nc\n");
+  ReadOptions options = labelled("kind");
+  options.metadata = folder.write("m.csv", "id,kind\nc,u\n");
+  const auto dataset = read_dataset<double>(with_threads(1), folder.file(""), options);
+  EXPECT_EQ(dataset.feature_names, (std::vector<std::string>{"g", "g-1", "h"}));
+  EXPECT_EQ(dataset.row_names, (std::vector<std::string>{"c", "c"}));
+  EXPECT_EQ(labels_of(dataset), (std::vector<std::string>{"u", "u"}));
+  EXPECT_EQ(values_of(dataset), (Rows{{5, 0, 0}, {0, 6, 7}}));
+  ASSERT_EQ(dataset.notes.size(), 1U);
+  expect_parts(dataset.notes[0], {"more than once", "g"});
+}
+
 TEST(MatrixFiles, LargerThanTheMemoryAreErrorsBeforeTheyAreRead) {
   const Folder folder;
   Context::Options small;

@@ -174,9 +174,9 @@ Dataset<T> read_h5ad(const Reading& reading) {
   auto& dataset = result.dataset;
   dataset.x = read_x<T>(reading, *file, matrix);
   const auto index = index_of(reading, *file, "obs");
-  dataset.row_names = distinct_names(reading, file->texts("obs/" + index), "row", dataset.notes);
+  dataset.row_names = row_names_of(reading, file->texts("obs/" + index));
   dataset.feature_names =
-      distinct_names(reading, file->texts(frame + "/" + index_of(reading, *file, frame)), "feature", dataset.notes);
+      feature_names_of(reading, file->texts(frame + "/" + index_of(reading, *file, frame)), dataset.notes);
   check_names_count(reading, dataset);
   const auto rows = dataset.rows();
   for (const auto& name : file->members("obs"))
@@ -202,8 +202,8 @@ Dataset<T> read_tenx(const Reading& reading) {
       make_sparse<T>(reading, CompressedArrays<T>{shape[1], shape[0], file.numbers<std::int64_t>("matrix/indptr"),
                                                   file.numbers<std::int32_t>("matrix/indices"),
                                                   file.numbers<T>("matrix/data"), false});
-  dataset.row_names = distinct_names(reading, file.texts("matrix/barcodes"), "row", dataset.notes);
-  dataset.feature_names = distinct_names(reading, file.texts("matrix/features/id"), "feature", dataset.notes);
+  dataset.row_names = row_names_of(reading, file.texts("matrix/barcodes"));
+  dataset.feature_names = feature_names_of(reading, file.texts("matrix/features/id"), dataset.notes);
   check_names_count(reading, dataset);
   return finish_dataset(reading, std::move(result));
 }

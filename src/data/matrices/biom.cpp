@@ -61,8 +61,8 @@ class BiomJson {
     check_shape(reading_, samples, features);
     MatrixFile<T> file;
     auto& dataset = file.dataset;
-    dataset.feature_names = distinct_names(reading_, ids("rows", features), "feature", dataset.notes);
-    dataset.row_names = distinct_names(reading_, ids("columns", samples), "row", dataset.notes);
+    dataset.feature_names = feature_names_of(reading_, ids("rows", features), dataset.notes);
+    dataset.row_names = row_names_of(reading_, ids("columns", samples));
     const auto kind = text_of(member("matrix_type"));
     if (kind == "sparse")
       dataset.x = sparse<T>(samples, features);
@@ -171,8 +171,8 @@ template <class T>
 MatrixFile<T> read_biom_hdf5(const Reading& reading, const std::shared_ptr<Hdf5File>& file) {
   MatrixFile<T> result;
   auto& dataset = result.dataset;
-  dataset.row_names = distinct_names(reading, file->texts("sample/ids"), "row", dataset.notes);
-  dataset.feature_names = distinct_names(reading, file->texts("observation/ids"), "feature", dataset.notes);
+  dataset.row_names = row_names_of(reading, file->texts("sample/ids"));
+  dataset.feature_names = feature_names_of(reading, file->texts("observation/ids"), dataset.notes);
   const auto samples = std::ssize(dataset.row_names);
   const auto features = std::ssize(dataset.feature_names);
   check_shape(reading, samples, features);

@@ -11,6 +11,7 @@
 #include "core/fail.hpp"
 #include "core/names.hpp"
 #include "core/parallel.hpp"
+#include "data/budget.hpp"
 #include "data/matrices/matrix_file.hpp"
 #include "data/matrices/metadata.hpp"
 #include "data/read/columns.hpp"
@@ -126,6 +127,12 @@ std::vector<std::string> cells_of(const Dataset<T>& dataset, std::int64_t featur
   return cells;
 }
 
+void check_names_are_text(const Reading& reading, const std::vector<std::string>& names, std::string_view what) {
+  for (std::size_t j = 0; j < names.size(); ++j)
+    if (!is_utf8(names[j]))
+      fail("{}: the name {} of {} {} is not UTF-8 text; convert the file", reading.name, shown(names[j]), what, j + 1);
+}
+
 /// One column with a role.
 struct RoleCells {
   std::int64_t position;
@@ -218,6 +225,21 @@ void leave_out_rows(const Reading& reading, const std::vector<bool>& unmatched, 
   columns.take(stay);
 }
 
+/// The features and behind them the columns of the table that have a role. A name in both means the table's.
+template <class T>
+std::vector<std::string> names_with(const Reading& reading, const Dataset<T>& dataset,
+                                    const std::vector<std::string>& wanted) {
+  constexpr std::int64_t bytes_for_one = 2 * sizeof(std::string);  // names and roles of a column
+  check_memory(reading, dense_bytes(1, dataset.features(), bytes_for_one),
+               fmt::format("names of {} features", dataset.features()));
+  auto names = dataset.feature_names;
+  names.resize(static_cast<std::size_t>(dataset.features()));
+  for (auto& name : names)
+    if (std::find(wanted.begin(), wanted.end(), name) != wanted.end()) name.clear();
+  names.insert(names.end(), wanted.begin(), wanted.end());
+  return names;
+}
+
 template <class T>
 void set_roles(const Reading& reading, const ColumnRoles& roles, const std::vector<std::string>& names,
                const RoleColumns& columns, Dataset<T>& dataset) {
@@ -304,16 +326,19 @@ void check_shape(const Reading& reading, std::int64_t rows, std::int64_t columns
     fail("{}: declares {} rows and {} features; at most {} of each are possible", reading.name, rows, columns, most);
 }
 
-std::vector<std::string> distinct_names(const Reading& reading, std::vector<std::string> names, std::string_view what,
-                                        std::vector<std::string>& notes) {
+std::vector<std::string> row_names_of(const Reading& reading, std::vector<std::string> names) {
+  check_names_are_text(reading, names, "row");
+  return names;
+}
+
+std::vector<std::string> feature_names_of(const Reading& reading, std::vector<std::string> names,
+                                          std::vector<std::string>& notes) {
+  check_names_are_text(reading, names, "feature");
   std::unordered_map<std::string, std::int64_t> seen;
   for (const auto& name : names) ++seen[name];
   std::vector<std::string> twice;
   std::unordered_map<std::string, std::int64_t> used;
-  for (std::size_t j = 0; j < names.size(); ++j) {
-    auto& name = names[j];
-    if (!is_utf8(name))
-      fail("{}: the name {} of {} {} is not UTF-8 text; convert the file", reading.name, shown(name), what, j + 1);
+  for (auto& name : names) {
     if (seen[name] == 1) continue;
     const auto before = used[name]++;
     if (before == 0) {
@@ -326,8 +351,9 @@ std::vector<std::string> distinct_names(const Reading& reading, std::vector<std:
     name = longer;
   }
   if (!twice.empty())
-    notes.push_back(fmt::format("{}: names of {}s that stand more than once have numbers behind them (-1, -2 ...): {}",
-                                reading.name, what, some_names(twice)));
+    notes.push_back(
+        fmt::format("{}: names of features that stand more than once have numbers behind them (-1, -2 ...): {}",
+                    reading.name, some_names(twice)));
   return names;
 }
 
@@ -341,14 +367,9 @@ Dataset<T> finish_dataset(const Reading& reading, MatrixFile<T> file) {
   check_names(reading, file.table, dataset.feature_names);
   const auto wanted = wanted_columns(options, file.table);
   const auto features = dataset.features();
-  // The features and behind them the columns of the table that have a role. A name in both means the table's.
-  auto names = dataset.feature_names;
-  names.resize(static_cast<std::size_t>(features));
-  for (auto& name : names)
-    if (std::find(wanted.begin(), wanted.end(), name) != wanted.end()) name.clear();
-  names.insert(names.end(), wanted.begin(), wanted.end());
   const auto own = with_label(options, file.table, !dataset.feature_names.empty());
   const Reading chosen{reading.context, reading.text, reading.name, own, reading.chunk_bytes, reading.mapped};
+  const auto names = names_with(reading, dataset, wanted);
   auto roles = choose_columns(chosen, names, false);
   std::erase_if(roles.features, [&](std::int64_t j) { return j >= features; });
   dataset.notes.insert(dataset.notes.end(), roles.notes.begin(), roles.notes.end());

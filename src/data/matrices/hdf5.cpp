@@ -70,11 +70,11 @@ Id text_type() {
   return type;
 }
 
-/// The largest logical size of a dataset that `stored` bytes can hold: deflate makes at most 1032 of one, and other
-/// filters of HDF5 stay below.
+/// Whether `stored` bytes can hold a dataset: deflate makes at most 1032 of one. An array that was never written has
+/// none and is all zeros.
 bool is_possible(double logical, hsize_t stored) {
   constexpr double best_ratio = 1032;
-  return logical <= static_cast<double>(stored) * best_ratio;
+  return stored == 0 || logical <= static_cast<double>(stored) * best_ratio;
 }
 
 }  // namespace

@@ -370,8 +370,8 @@ bool read_names(const Reading& reading, const MarketHeader& header, const NamesF
         "{}: has {} rows and {} columns, and beside it stand {} features ({}) and {} samples ({}); as many are "
         "expected",
         reading.name, header.rows, header.columns, features.size(), files.features, samples.size(), files.barcodes);
-  dataset.feature_names = distinct_names(reading, std::move(features), "feature", dataset.notes);
-  dataset.row_names = distinct_names(reading, std::move(samples), "row", dataset.notes);
+  dataset.feature_names = feature_names_of(reading, std::move(features), dataset.notes);
+  dataset.row_names = row_names_of(reading, std::move(samples));
   return turned;
 }
 

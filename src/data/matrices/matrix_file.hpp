@@ -47,9 +47,11 @@ Dataset<T> read_with_metadata(const Reading& reading, const ReadRows<T>& read);
 /// An Error unless rows and columns are as many as a dataset may have, and at least one row.
 void check_shape(const Reading& reading, std::int64_t rows, std::int64_t columns);
 
-/// Names from a file: not UTF-8 is an Error; names that stand twice get their position behind them, which a note says.
-std::vector<std::string> distinct_names(const Reading& reading, std::vector<std::string> names, std::string_view what,
-                                        std::vector<std::string>& notes);
+/// Names from a file: those that are not UTF-8 are an Error. Features that have one name get numbers behind it, which a
+/// note says; rows may share an id.
+std::vector<std::string> feature_names_of(const Reading& reading, std::vector<std::string> names,
+                                          std::vector<std::string>& notes);
+std::vector<std::string> row_names_of(const Reading& reading, std::vector<std::string> names);
 
 /// A matrix of compressed rows, whose offsets and indices come from a file and are checked. Indices may stand in any
 /// order within a row, each once; `transposed`: the arrays are compressed columns.

@@ -108,12 +108,12 @@ SparseMatrix<T> read_sparse(const Reading& reading, Archive& archive) {
 
 /// Names of rows or features; an Error unless there are `count`.
 std::vector<std::string> read_names(const Reading& reading, Archive& archive, const std::string& name,
-                                    std::int64_t count, std::string_view what, std::vector<std::string>& notes) {
+                                    std::int64_t count, std::string_view what) {
   if (!archive.has(name)) return {};
   auto names = texts_of(reading, archive.array(name));
   if (std::ssize(names) != count)
     fail("{}: '{}' has {} entries, and the matrix has {} {}s", reading.name, name, names.size(), count, what);
-  return distinct_names(reading, std::move(names), what, notes);
+  return names;
 }
 
 std::string_view bytes_of(const void* data, std::int64_t bytes) {
@@ -185,8 +185,9 @@ Dataset<T> read_npz(const Reading& reading) {
     taken = {find_matrix(reading, *archive)};
     dataset.x = dense_of<T>(reading, archive->array(taken.front()), reading.options.transpose);
   }
-  dataset.feature_names = read_names(reading, *archive, "feature_names", dataset.features(), "feature", dataset.notes);
-  dataset.row_names = read_names(reading, *archive, "row_names", dataset.rows(), "row", dataset.notes);
+  dataset.feature_names = feature_names_of(
+      reading, read_names(reading, *archive, "feature_names", dataset.features(), "feature"), dataset.notes);
+  dataset.row_names = row_names_of(reading, read_names(reading, *archive, "row_names", dataset.rows(), "row"));
   std::string label = "y";
   if (archive->has("label_name"))
     if (const auto names = texts_of(reading, archive->array("label_name")); names.size() == 1) label = names.front();
