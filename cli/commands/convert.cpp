@@ -3,6 +3,7 @@
 #include <sheaf/pipeline.hpp>
 
 #include "command.hpp"
+#include "data/matrices/market.hpp"
 #include "data/write/made_from.hpp"
 #include "tables.hpp"
 
@@ -25,33 +26,41 @@ struct Convert {
     reading.keep_left_out = !writes_libsvm();
     common.with_precision([&]<class T>(std::type_identity<T>) {
       auto dataset = read_table<T>(common, context, input, reading);
-      if (writes_libsvm()) {
-        encode_levels(context, dataset);
-        number_classes(dataset.target);
-      }
+      if (!output_format().levels) encode_levels(context, dataset);
+      if (writes_libsvm()) number_classes(dataset.target);
       write_table(common, context, dataset, output, writing);
       if (made) keep_made_from(*made, output);
     });
   }
 
-  bool writes_libsvm() const {
-    return (writing.format == "auto" ? std::string(format_by_name(output)) : writing.format) == "libsvm";
+  /// Without a name if the output's ending does not show it, which is an error later.
+  Format output_format() const {
+    const auto name = writing.format == "auto" ? format_by_name(output) : std::string_view(writing.format);
+    for (const auto& format : formats())
+      if (format.name == name) return format;
+    return {};
   }
+  bool writes_libsvm() const { return output_format().name == "libsvm"; }
 
   /// Files that may be written beside the dataset.
   std::vector<std::string> maps() const {
     std::vector<std::string> paths;
     if (output == "-") return paths;
     if (writes_libsvm()) paths = {output + features_ending, output + labels_ending};
+    if (output_format().name == "mtx") paths = market_names_files(output);
     if (find_made_from(input)) paths.push_back(made_from_path(output));
     return paths;
   }
 
-  /// One feature of 0 and 1 for each level: LIBSVM knows numbers only, and codes of levels are none.
+  /// One feature of 0 and 1 for each level, for formats that hold numbers only: codes of levels are none. LIBSVM has no
+  /// names of features, so that a file beside it says which is which.
   template <class T>
   void encode_levels(const Context& context, Dataset<T>& dataset) const {
     if (!needs_pipeline(dataset, {})) return;
+    auto kept = std::move(dataset.kept);
     dataset = apply_pipeline(context, learn_pipeline(context, dataset, {}), dataset);
+    dataset.kept = std::move(kept);
+    if (!writes_libsvm()) return;
     std::string text;
     for (std::int64_t j = 0; j < dataset.features(); ++j)
       text += fmt::format("{}\t{}\n", j + 1, dataset.feature_name(j));

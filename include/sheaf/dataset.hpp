@@ -94,6 +94,7 @@ class Dataset {
   Matrix<T> x;  ///< in CPU memory, owned or borrowed; to change its values ask change_x()
   Target target;
   std::vector<std::string> feature_names;  ///< empty: features are named by position, from 1
+  std::vector<std::string> row_names;      ///< ids of the rows (samples, cells); empty: the file has none
   /// States of nominal features (ARFF): the value k in x stands for levels[k]; empty for numeric features. The vector
   /// itself is empty when no feature is nominal.
   std::vector<std::vector<std::string>> levels;

@@ -1,5 +1,6 @@
-// Reading and writing datasets: LIBSVM/svmlight, CSV and ARFF, plain or compressed (.gz, .xz, .zst), file or standard
-// input.
+// Reading and writing datasets: text (LIBSVM/svmlight, CSV, ARFF, Matrix Market) and binary files (NumPy, BIOM, AnnData,
+// 10x, Excel), plain or compressed (.gz, .xz, .zst), file or standard input. Rows are samples and columns are features,
+// whatever the file's own order. docs/formats.md describes each format.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +54,8 @@ struct ReadOptions {
   /// otherwise, which `notes` says; else a point.
   char decimal = 0;
   std::vector<std::string> missing_codes = {};  ///< CSV: texts or numbers that stand for a missing value, such as -999
-  bool transpose = false;                       ///< CSV: rows are features and columns are samples
+  /// CSV, NumPy and Matrix Market: rows of the file are features and columns are samples.
+  bool transpose = false;
   /// A column's name, its position from 1, negative from the end, or "none"; empty: in CSV a column named label, class,
   /// target or y (any case), then diagnosis, outcome or the like, else the last. Several with commas between are
   /// numeric targets of one model, unless a column has such a name itself.
@@ -73,6 +75,15 @@ struct ReadOptions {
   /// nominal by themselves.
   std::vector<std::string> nominal = {};
 
+  /// A CSV or TSV file with more columns of the rows, joined by their ids; empty: none. Label, event, group, order,
+  /// weights and split may be columns of it. Rows without a line there are left out, unless `known` is given.
+  std::string metadata = {};
+  /// The column of ids: of `metadata` (empty: its first), and of a CSV dataset, where it gives Dataset::row_names and is
+  /// no feature (not there: its first column).
+  std::string id = {};
+  std::string layer = {};  ///< AnnData: the layer to read in place of X; empty: X
+  std::string sheet = {};  ///< Excel: the name of the sheet; empty: the first
+
   std::vector<std::string> keep = {};  ///< CSV: names or positions of columns to carry along as they are written
   bool keep_left_out = false;          ///< CSV: carry the columns along that are no features, such as ids and dates
 
@@ -87,6 +98,8 @@ struct Format {
   std::string_view name;
   std::string_view endings;  ///< space-separated, without compression endings
   std::string_view about;
+  bool written = true;  ///< whether datasets can be written in it
+  bool levels = false;  ///< whether nominal features keep the names of their levels; else it holds numbers only
 };
 std::span<const Format> formats();
 /// The format that belongs to a file's ending, compression aside; empty: none.

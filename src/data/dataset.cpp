@@ -44,6 +44,7 @@ Dataset<T> Dataset<T>::borrowed() const {
                                over(sparse->values)};
   result.target = target;
   result.feature_names = feature_names;
+  result.row_names = row_names;
   result.levels = levels;
   result.groups = groups;
   result.group_names = group_names;
@@ -102,6 +103,7 @@ Dataset<To> convert_precision(Dataset<From> from, int threads) {
   to.x = convert_precision<To, From>(from.x, threads);
   to.target = std::move(from.target);
   to.feature_names = std::move(from.feature_names);
+  to.row_names = std::move(from.row_names);
   to.levels = std::move(from.levels);
   to.groups = std::move(from.groups);
   to.group_names = std::move(from.group_names);

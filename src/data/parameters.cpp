@@ -11,9 +11,10 @@ namespace {
 
 constexpr std::int64_t most_rows = std::numeric_limits<std::int32_t>::max();  // row and column numbers fit 32 bits
 
-std::vector<std::string> format_choices() {
+std::vector<std::string> format_choices(bool to_write = false) {
   std::vector<std::string> names{"auto"};
-  for (const auto& format : formats()) names.emplace_back(format.name);
+  for (const auto& format : formats())
+    if (format.written || !to_write) names.emplace_back(format.name);
   return names;
 }
 
@@ -98,7 +99,7 @@ const std::vector<Parameter<ReadOptions>>& parameters() {
           "can't be read otherwise"),
       list_row("missing-codes", "VALUES", &O::missing_codes,
                "CSV: values that stand for a missing one, such as -999, separated by commas"),
-      yes_no_row("transpose", &O::transpose, "CSV: rows are features and columns are samples"),
+      yes_no_row("transpose", &O::transpose, "CSV, NumPy, Matrix Market: rows of the file are features"),
       text_row("label", "COLUMN", &O::label,
                "column to predict: a name, a position from 1 (-1: the last), or none; several with commas between are "
                "numeric targets of one elastic net",
@@ -115,6 +116,12 @@ const std::vector<Parameter<ReadOptions>>& parameters() {
                "column that says how much each row counts in training: numbers of 0 or more", "none"),
       text_row("split-column", "COLUMN", &O::split_column,
                "column that names the fold that tests each row, or says train or test for a single split", "none"),
+      text_row("metadata", "FILE", &O::metadata,
+               "CSV or TSV file with more columns of the rows (label, group ...), joined by their ids", "none"),
+      text_row("id", "COLUMN", &O::id, "column of ids: of --metadata, and of a CSV dataset, where it is no feature",
+               "the first column of --metadata"),
+      text_row("layer", "NAME", &O::layer, "AnnData: layer to read in place of X", "X"),
+      text_row("sheet", "NAME", &O::sheet, "Excel: sheet to read", "the first"),
       list_row("ignore", "COLUMNS", &O::ignore, "columns to leave out, separated by commas"),
       list_row(
           "nominal", "COLUMNS", &O::nominal,
@@ -147,7 +154,7 @@ template <>
 const std::vector<Parameter<WriteOptions>>& parameters() {
   using O = WriteOptions;
   static const std::vector<Parameter<O>> rows{
-      name_row("format", &O::format, format_choices(), "format of the output; auto goes by the ending of its name"),
+      name_row("format", &O::format, format_choices(true), "format of the output; auto goes by the ending of its name"),
       choice_row<O, bool>("header", &O::header, {{"yes", true}, {"no", false}}, "CSV: names in the first line"),
       delimiter_row(&O::delimiter, {}),
       number_row("digits", &O::digits, {0, 17}, "significant digits of numbers",

@@ -60,6 +60,7 @@ Dataset<T> take_features(const Dataset<T>& dataset, std::span<const std::int64_t
   else
     result.x = take(std::get<DenseMatrix<T>>(dataset.x), features, threads);
   result.feature_names = picked(dataset.feature_names, features);
+  result.row_names = dataset.row_names;
   result.levels = picked(dataset.levels, features);
   result.target = dataset.target;
   result.groups = dataset.groups;

@@ -69,6 +69,7 @@ Dataset<T> take_rows(const Dataset<T>& dataset, std::span<const std::int32_t> ro
   result.row_columns.times = take(dataset.row_columns.times, rows);
   result.row_columns.folds = take(dataset.row_columns.folds, rows);
   result.feature_names = dataset.feature_names;
+  result.row_names = take(dataset.row_names, rows);
   result.levels = dataset.levels;
   result.group_names = dataset.group_names;
   result.source = dataset.source;

@@ -365,6 +365,7 @@ TEST_F(Files, OfEveryFormatAreKnownAndReadBack) {
   const auto dataset = read("a,b,class\n1.5,2,x\n3,-4,y\n5,6,x\n", as("csv"));
   for (const Format& format : formats()) {
     SCOPED_TRACE(format.name);
+    if (!format.written) continue;
     WriteOptions options;
     options.format = format.name;
     std::vector<std::string> names{"without an ending"};

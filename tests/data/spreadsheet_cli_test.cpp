@@ -119,10 +119,11 @@ TEST_F(Spreadsheet, OtherFilesSayWhatTheyAreAndHowToExportThem) {
     EXPECT_TRUE(complains(shell("sheaf info " + name), 1, parts)) << name;
   };
   using namespace std::string_literals;
-  expect("t.xlsx", "PK\x03\x04\x14\0\0\0xl/workbook.xml"s, {"t.xlsx", "Excel", "save the sheet as CSV"});
+  expect("t.xlsx", "PK\x03\x04\x14\0\0\0xl/workbook.xml"s, {"t.xlsx", "cut short"});
+  expect("t.xls", "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"s, {"t.xls", "Excel", "save the sheet as CSV"});
   expect("t.csv", "PK\x03\x04\x14\0\0\0inner.csv"s, {"zip archive", "unpack"});
   expect("t.parquet", "PAR1\x15\x04"s, {"Parquet", "to_csv"});
-  expect("t.h5", "\x89HDF\r\n\x1A\n\0\0"s, {"HDF5", "to_csv"});
+  expect("t.h5", "\x89HDF\r\n\x1A\n\0\0"s, {"t.h5", "HDF5"});
   write("inner.csv", "a,label\n1,x\n2,z\n");
   ASSERT_EQ(shell("tar czf t.tar.gz inner.csv").code, 0);
   EXPECT_TRUE(complains(shell("sheaf info t.tar.gz"), 1, {"tar archive", "unpack"}));

@@ -24,6 +24,14 @@ void allow_errors(const Read& read) {
 void check_libsvm(std::string_view input) { check_format("libsvm", input); }
 void check_csv(std::string_view input) { check_format("csv", input); }
 void check_arff(std::string_view input) { check_format("arff", input); }
+void check_npy(std::string_view input) { check_format("npy", input); }
+void check_npz(std::string_view input) { check_format("npz", input); }
+void check_market(std::string_view input) { check_format("mtx", input); }
+/// Tables in JSON: HDF5 files are libhdf5's to read, which is not safe against every damage.
+void check_biom(std::string_view input) {
+  if (!input.starts_with("\x89HDF")) check_format("biom", input);
+}
+void check_xlsx(std::string_view input) { check_format("xlsx", input); }
 void check_compressed(std::string_view input) { check_decompression(input); }
 void check_cuts_file(std::string_view input) { check_cuts(input); }
 

@@ -1,7 +1,6 @@
 // The file formats, for what reads and writes them. The table itself is in formats.cpp.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +19,8 @@ const Format& format_named(std::string_view name);
 /// By the end of a file's name, compression left aside; nullptr: it does not show the format.
 const Format* format_by_ending(std::string_view path);
 
-/// `format` is one of formats(). The dataset must outlive the writer.
+/// `format` is one of formats() that is written.
 template <class T>
-std::unique_ptr<RowWriter<T>> make_writer(const Format& format, const Dataset<T>& dataset, const WriteOptions& options);
+void write_as(const Format& format, const Writing<T>& writing);
 
 }  // namespace sheaf

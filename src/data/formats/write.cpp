@@ -1,76 +1,31 @@
-#include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <vector>
-
-#include "core/names.hpp"
-
 #include "core/fail.hpp"
-#include "core/parallel.hpp"
-#include "data/bytes/sink.hpp"
+#include "core/names.hpp"
 #include "data/formats/formats.hpp"
-#include "data/write/writing.hpp"
 
 namespace sheaf {
 namespace {
 
-constexpr std::int64_t chunk_entries = 1 << 16;
-
-template <class T>
-void append_any_number(std::string& out, T value, int digits) {
-  if (value == 0 && !std::signbit(value)) {  // most entries of a sparse matrix written as CSV
-    out += '0';
-    return;
-  }
-  if (!std::isfinite(value)) fail("a value is {} and cannot be written; every value must be finite", value);
-  std::array<char, 64> text{};
-  char* end = text.data() + text.size();
-  const auto result = digits > 0 ? std::to_chars(text.data(), end, value, std::chars_format::general, digits)
-                                 : std::to_chars(text.data(), end, value);
-  out.append(text.data(), static_cast<std::size_t>(result.ptr - text.data()));
-}
-
-template <class T>
-void write_row(const RowWriter<T>& writer, std::int64_t i, const std::string& path, std::string& text) {
-  try {
-    writer.row(i, text);
-  } catch (const Error& error) {
-    fail("{}: row {}: {}", path, i + 1, error.what());
-  }
+std::vector<std::string> written_names() {
+  std::vector<std::string> names;
+  for (const Format& format : formats())
+    if (format.written) names.emplace_back(format.name);
+  return names;
 }
 
 const Format& format_to_write(const std::string& path, const WriteOptions& options) {
-  if (options.format != "auto") return format_named(options.format);
-  if (const Format* format = format_by_ending(path)) return *format;
+  const Format* format = options.format != "auto" ? &format_named(options.format) : format_by_ending(path);
+  if (format != nullptr && format->written) return *format;
+  if (format != nullptr)
+    fail_usage("{}: datasets are read from {} files, and not written as such; write one of {}", path, format->name,
+               join_names(written_names(), "or"));
   std::string endings;
-  for (const Format& format : formats()) endings += fmt::format("{}{}", endings.empty() ? "" : " ", format.endings);
+  for (const Format& one : formats())
+    if (one.written) endings += fmt::format("{}{}", endings.empty() ? "" : " ", one.endings);
   fail_usage("{}: the name does not show the format to write; name one of {}, or end the name in one of {}", path,
-             join_names(format_names()), endings);
+             join_names(written_names()), endings);
 }
 
 }  // namespace
-
-void append_number(std::string& out, double value, int digits) { append_any_number(out, value, digits); }
-void append_number(std::string& out, float value, int digits) { append_any_number(out, value, digits); }
-
-template <class T>
-void append_label(std::string& out, const Dataset<T>& dataset, std::int64_t row) {
-  const auto at = static_cast<std::size_t>(row);
-  const Target& target = dataset.target;
-  if (!target.classes.empty())
-    out += target.class_names[static_cast<std::size_t>(target.classes[at])];
-  else if (!target.values.empty())
-    append_number(out, target.values[at], 0);
-  else
-    out += '0';
-}
-
-template <class T>
-std::string unused_name(const Dataset<T>& dataset, std::string wanted) {
-  const auto& names = dataset.feature_names;
-  while (std::find(names.begin(), names.end(), wanted) != names.end()) wanted += '_';
-  return wanted;
-}
 
 template <class T>
 void write_dataset(const Context& context, const Dataset<T>& dataset, const std::string& path,
@@ -88,37 +43,9 @@ void write_dataset(const Context& context, const Dataset<T>& dataset, const std:
         "written "
         "as a feature",
         dataset.source);
-  const auto writer = make_writer(format, dataset, options);
-  const auto sink = open_sink(path);
-  sink->write(writer->preamble());
-  const std::int64_t rows = dataset.rows();
-  const std::int64_t row_entries = stored(dataset.x) / std::max<std::int64_t>(rows, 1) + 1;
-  const std::int64_t chunk_rows = std::max<std::int64_t>(chunk_entries / row_entries, 1);
-  const std::int64_t round_rows = chunk_rows * context.threads() * 4;
-  std::vector<std::string> texts(static_cast<std::size_t>(context.threads()) * 4);
-  Stage stage(context.progress(), fmt::format("writing {}", path == "-" ? "standard output" : path), rows,
-              context.stop());
-  for (std::int64_t first = 0; first < rows; first += round_rows) {
-    const std::int64_t end = std::min(first + round_rows, rows);
-    const std::int64_t chunks = (end - first + chunk_rows - 1) / chunk_rows;
-    parallel_for(context, chunks, [&](std::int64_t k) {
-      std::string& text = texts[static_cast<std::size_t>(k)];
-      text.clear();
-      const std::int64_t stop = std::min(first + (k + 1) * chunk_rows, end);
-      for (std::int64_t i = first + k * chunk_rows; i < stop; ++i) write_row(*writer, i, path, text);
-    });
-    for (std::int64_t k = 0; k < chunks; ++k) {
-      sink->write(texts[static_cast<std::size_t>(k)]);
-      stage.advance(std::min(chunk_rows, end - first - k * chunk_rows));
-    }
-  }
-  sink->finish();
+  write_as<T>(format, {context, dataset, path, options});
 }
 
-template void append_label(std::string&, const Dataset<float>&, std::int64_t);
-template void append_label(std::string&, const Dataset<double>&, std::int64_t);
-template std::string unused_name(const Dataset<float>&, std::string);
-template std::string unused_name(const Dataset<double>&, std::string);
 template void write_dataset(const Context&, const Dataset<float>&, const std::string&, const WriteOptions&);
 template void write_dataset(const Context&, const Dataset<double>&, const std::string&, const WriteOptions&);
 

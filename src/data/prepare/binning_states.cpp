@@ -67,6 +67,7 @@ Dataset<T> states_dataset(const Context& context, const BinnedTable& table, cons
                           std::get<DenseCodes>(table.codes));
   result.target = dataset.target;
   result.feature_names = dataset.feature_names;
+  result.row_names = dataset.row_names;
   result.levels = dataset.levels;
   for (std::size_t j = 0; j < result.levels.size(); ++j)
     if (static_cast<std::size_t>(table.states[j]) > result.levels[j].size()) result.levels[j].clear();

@@ -105,6 +105,8 @@ template <class T>
 ArffReader<T>::ArffReader(const Reading& reading) : reading_(reading), header_(read_arff_header(reading)) {
   std::vector<std::string> names;
   for (const auto& attribute : header_.attributes) names.push_back(attribute.name);
+  if (!reading.options.id.empty())
+    fail_usage("{}: rows of ARFF files have no ids (--id, --metadata); give the dataset as CSV", reading.name);
   if (!reading.options.keep.empty()) fail_usage("{}: columns can be kept (--keep) of CSV files only", reading.name);
   roles_ = choose_columns(reading, names, false);
   const auto text_attributes = std::erase_if(roles_.features, [&](std::int64_t position) {

@@ -262,11 +262,13 @@ bool means_label(const std::string& name) {
 }
 
 ColumnRoles choose_columns(const Reading& reading, const std::vector<std::string>& names, bool by_name,
-                           std::int64_t row_names) {
+                           std::int64_t row_names, std::int64_t id) {
   const ReadOptions& options = reading.options;
   ColumnRoles roles;
   roles.ignored.assign(names.size(), false);
   std::fill_n(roles.ignored.begin(), row_names, true);
+  roles.id = id;
+  if (id >= 0) roles.ignored[static_cast<std::size_t>(id)] = true;
   roles.nominal.assign(names.size(), false);
   const bool by_known_names = knows_names(options, names);
   for (const std::string& wanted : options.ignore)

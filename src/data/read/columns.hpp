@@ -17,6 +17,7 @@ struct ColumnRoles {
   std::int64_t order = -1;             ///< likewise
   std::int64_t weight = -1;            ///< likewise
   std::int64_t split = -1;             ///< likewise
+  std::int64_t id = -1;                ///< names the rows; -1: none
   std::vector<bool> ignored;           ///< one for each column
   std::vector<bool> nominal;           ///< one for each column: its values are levels even where they are numbers
   std::vector<std::int64_t> features;  ///< the columns that are features, ascending
@@ -33,9 +34,10 @@ struct ColumnRoles {
 /// By the options; `names` holds a name or "" for each column. `by_name`: where the options say nothing, a column
 /// called label, class, target, y, diagnosis or the like is the label, before the last is. The columns that a model
 /// knows come first where the options name such a model: other columns are ignored, and none is the label but the one
-/// that the model knows. `row_names`: so many columns at the beginning only name the rows.
+/// that the model knows. `row_names`: so many columns at the beginning only name the rows. `id`: the column that names
+/// them, which the dataset keeps; -1: none.
 ColumnRoles choose_columns(const Reading& reading, const std::vector<std::string>& names, bool by_name,
-                           std::int64_t row_names = 0);
+                           std::int64_t row_names = 0, std::int64_t id = -1);
 
 /// The columns that are meant, each by its name or position; one that is not there is a UsageError.
 std::vector<std::int64_t> find_columns(const Reading& reading, const std::vector<std::string>& names,

@@ -69,7 +69,8 @@ class CsvReader {
  private:
   static constexpr std::uint8_t numbers = 1;
   static constexpr std::uint8_t texts = 2;
-  static constexpr std::uint8_t written = 3;  // numbers that parse_written_number() reads
+  static constexpr std::uint8_t written = 3;    // numbers that parse_written_number() reads
+  static constexpr std::int64_t id_cells = -2;  // in place of a feature: the names of the rows
   static constexpr std::int64_t fewest_subjects = 10;
 
   /// A feature whose cells are read as text, in a pass of their own.
@@ -255,6 +256,7 @@ void CsvReader<T>::read_texts() {
   }
   for (const auto j : find_columns(reading_, layout_.names, reading_.options.keep))
     kept_.emplace_back(static_cast<std::size_t>(j), -1, x_.rows);
+  if (layout_.roles.id >= 0) kept_.emplace_back(static_cast<std::size_t>(layout_.roles.id), id_cells, x_.rows);
   if (texts_.empty() && kept_.empty()) return;
   parse_texts();
 }
@@ -748,11 +750,13 @@ Dataset<T> CsvReader<T>::finish() {
   dataset.notes = std::move(notes_);
   keep_dropped();
   for (const auto& [column, feature, cells] : kept_) {
-    const auto& name = layout_.names[column];
-    dataset.kept.push_back({name.empty() ? std::to_string(column + 1) : name, {}});
+    std::vector<std::string> values;
     for (std::int64_t i = 0; i < rows; ++i)
-      dataset.kept.back().values.emplace_back(
-          cells.text(labelled_.empty() ? i : labelled_[static_cast<std::size_t>(i)]));
+      values.emplace_back(cells.text(labelled_.empty() ? i : labelled_[static_cast<std::size_t>(i)]));
+    if (feature == id_cells) dataset.row_names = values;
+    if (feature == id_cells && !reading_.options.keep_left_out) continue;
+    const auto& name = layout_.names[column];
+    dataset.kept.push_back({name.empty() ? std::to_string(column + 1) : name, std::move(values)});
   }
   if (missing_) impute(reading_, dataset);
   dataset.x = stored_as(reading_, std::get<DenseMatrix<T>>(std::move(dataset.x)));

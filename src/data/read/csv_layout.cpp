@@ -193,6 +193,14 @@ class HeadFinder {
   std::vector<HeadLine> lines_;
 };
 
+/// The column of ids that the options name, else the first; -1: they name none.
+std::int64_t find_id(const Reading& reading, const std::vector<std::string>& names) {
+  const auto& wanted = reading.options.id;
+  if (wanted.empty()) return -1;
+  const auto found = std::find(names.begin(), names.end(), wanted);
+  return found == names.end() ? 0 : found - names.begin();
+}
+
 void note_head(const Reading& reading, const Head& head, const char* begin, std::vector<std::string>& notes) {
   if (head.titles > 0) {
     const char* end = line_end(begin, reading.limit());
@@ -233,7 +241,7 @@ CsvLayout find_layout(const Reading& reading) {
   layout.names = header ? header_names(reading, first) : std::vector<std::string>(first.size());
   if (head.row_names) layout.names.insert(layout.names.begin(), std::string());
   layout.header = header;
-  layout.roles = choose_columns(reading, layout.names, true, head.row_names ? 1 : 0);
+  layout.roles = choose_columns(reading, layout.names, true, head.row_names ? 1 : 0, find_id(reading, layout.names));
   note_head(reading, head, begin, layout.roles.notes);
   if (!header && reading.options.header == Header::automatic && reading.options.label.empty() &&
       !reading.options.known && layout.roles.label >= 0)

@@ -376,6 +376,8 @@ Dataset<T> LibsvmReader<T>::finish() {
 
 template <class T>
 Dataset<T> read_libsvm(const Reading& reading) {
+  if (!reading.options.id.empty())
+    fail_usage("{}: rows of LIBSVM files have no ids (--id, --metadata); give the dataset as CSV", reading.name);
   if (!reading.options.keep.empty()) fail_usage("{}: columns can be kept (--keep) of CSV files only", reading.name);
   return LibsvmReader<T>(reading).read();
 }

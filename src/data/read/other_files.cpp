@@ -17,14 +17,14 @@ struct OtherFile {
 };
 
 constexpr std::string_view save_as_csv = "open it there and save the sheet as CSV (in UTF-8)";
+constexpr std::string_view read_as_is = "--format auto reads it";
 constexpr std::string_view unpack = "unpack it and name the file inside";
 
 /// The first that fits counts.
 constexpr std::array table_of_others{
-    OtherFile{0, "PK\x03\x04", "xl/", "a workbook of Excel (.xlsx)", save_as_csv},
+    OtherFile{0, "PK\x03\x04", "xl/", "a workbook of Excel (.xlsx)", read_as_is},
     OtherFile{0, "PK\x03\x04", "opendocument.spreadsheet", "a spreadsheet of LibreOffice (.ods)", save_as_csv},
-    OtherFile{0, "PK\x03\x04", ".npy", "an archive of NumPy arrays (.npz)",
-              "write it from Python: numpy.savetxt('table.csv', array, delimiter=',')"},
+    OtherFile{0, "PK\x03\x04", ".npy", "an archive of NumPy arrays (.npz)", read_as_is},
     OtherFile{0, "PK\x03\x04", "", "a zip archive", unpack},
     OtherFile{0, "PK\x05\x06", "", "an empty zip archive", "name a file with a table"},
     OtherFile{0, "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "", "a workbook of Excel (.xls)", save_as_csv},
@@ -32,11 +32,9 @@ constexpr std::array table_of_others{
               "write it from Python: pandas.read_parquet('table.parquet').to_csv('table.csv', index=False)"},
     OtherFile{0, "ARROW1", "", "a Feather or Arrow file",
               "write it from Python: pandas.read_feather('table.feather').to_csv('table.csv', index=False)"},
-    OtherFile{0, "\x89HDF\r\n\x1A\n", "", "an HDF5 file (.h5, .h5ad, .mat)",
-              "write it from Python: pandas.DataFrame(h5py.File('table.h5')['name'][:]).to_csv('table.csv', "
-              "index=False)"},
-    OtherFile{0, "\x93NUMPY", "", "a NumPy array (.npy)",
-              "write it from Python: numpy.savetxt('table.csv', numpy.load('table.npy'), delimiter=',')"},
+    OtherFile{0, "\x89HDF\r\n\x1A\n", "", "an HDF5 file",
+              "of those, BIOM tables, AnnData and 10x files are read (--format auto)"},
+    OtherFile{0, "\x93NUMPY", "", "a NumPy array (.npy)", read_as_is},
     OtherFile{0, "MATLAB 5.0 MAT-file", "", "a file of MATLAB (.mat)", "write it there: writematrix(x, 'table.csv')"},
     OtherFile{0, "RDX2\n", "", "a workspace of R (.RData)",
               "write it there: write.csv(x, 'table.csv', row.names = FALSE)"},

@@ -124,11 +124,11 @@ class ArffWriter : public RowWriter<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<RowWriter<T>> arff_writer(const Dataset<T>& dataset, const WriteOptions& options) {
-  return std::make_unique<ArffWriter<T>>(dataset, options);
+void write_arff(const Writing<T>& writing) {
+  write_rows(writing, ArffWriter<T>(writing.dataset, writing.options));
 }
 
-template std::unique_ptr<RowWriter<float>> arff_writer(const Dataset<float>&, const WriteOptions&);
-template std::unique_ptr<RowWriter<double>> arff_writer(const Dataset<double>&, const WriteOptions&);
+template void write_arff(const Writing<float>&);
+template void write_arff(const Writing<double>&);
 
 }  // namespace sheaf

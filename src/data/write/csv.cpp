@@ -91,11 +91,11 @@ class CsvWriter : public RowWriter<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<RowWriter<T>> csv_writer(const Dataset<T>& dataset, const WriteOptions& options) {
-  return std::make_unique<CsvWriter<T>>(dataset, options);
+void write_csv(const Writing<T>& writing) {
+  write_rows(writing, CsvWriter<T>(writing.dataset, writing.options));
 }
 
-template std::unique_ptr<RowWriter<float>> csv_writer(const Dataset<float>&, const WriteOptions&);
-template std::unique_ptr<RowWriter<double>> csv_writer(const Dataset<double>&, const WriteOptions&);
+template void write_csv(const Writing<float>&);
+template void write_csv(const Writing<double>&);
 
 }  // namespace sheaf

@@ -69,11 +69,11 @@ class LibsvmWriter : public RowWriter<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<RowWriter<T>> libsvm_writer(const Dataset<T>& dataset, const WriteOptions& options) {
-  return std::make_unique<LibsvmWriter<T>>(dataset, options);
+void write_libsvm(const Writing<T>& writing) {
+  write_rows(writing, LibsvmWriter<T>(writing.dataset, writing.options));
 }
 
-template std::unique_ptr<RowWriter<float>> libsvm_writer(const Dataset<float>&, const WriteOptions&);
-template std::unique_ptr<RowWriter<double>> libsvm_writer(const Dataset<double>&, const WriteOptions&);
+template void write_libsvm(const Writing<float>&);
+template void write_libsvm(const Writing<double>&);
 
 }  // namespace sheaf

@@ -1,15 +1,23 @@
-// Shared by the writers of all formats. A format writes a preamble and rows; chunks of rows are formatted by all
-// threads and written in order.
+// Shared by the writers of all formats. A writer is a function of a Writing. Text formats write a preamble and rows:
+// chunks of rows are formatted by all threads and written in order.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include <sheaf/io.hpp>
 
 namespace sheaf {
+
+/// What a writer is called with.
+template <class T>
+struct Writing {
+  const Context& context;
+  const Dataset<T>& dataset;
+  const std::string& path;  ///< "-": standard output
+  const WriteOptions& options;
+};
 
 /// Writes a dataset as text. Several threads may call row() at once.
 template <class T>
@@ -22,6 +30,10 @@ class RowWriter {
   virtual std::string preamble() const = 0;
   virtual void row(std::int64_t i, std::string& out) const = 0;
 };
+
+/// Writes the preamble and all rows to the path of `writing`.
+template <class T>
+void write_rows(const Writing<T>& writing, const RowWriter<T>& writer);
 
 /// Appends a number; `digits` as in WriteOptions.
 void append_number(std::string& out, double value, int digits);

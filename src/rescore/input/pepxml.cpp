@@ -8,7 +8,7 @@
 
 #include "data/text/number.hpp"
 #include "rescore/input/other_formats.hpp"
-#include "rescore/input/xml.hpp"
+#include "data/xml/xml.hpp"
 
 namespace sheaf::rescore {
 namespace {

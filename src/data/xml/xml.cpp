@@ -1,4 +1,4 @@
-#include "rescore/input/xml.hpp"
+#include "data/xml/xml.hpp"
 
 #ifdef SHEAF_XML
 #include <expat.h>
@@ -12,7 +12,7 @@
 
 #include "core/fail.hpp"
 
-namespace sheaf::rescore {
+namespace sheaf {
 #ifdef SHEAF_XML
 namespace {
 
@@ -27,6 +27,7 @@ class XmlReader {
     XML_SetUserData(parser_.get(), this);
     XML_SetElementHandler(parser_.get(), on_begin, on_end);
     XML_SetEntityDeclHandler(parser_.get(), on_entity);
+    if (handlers.text) XML_SetCharacterDataHandler(parser_.get(), on_text);
   }
 
   void read() {
@@ -71,6 +72,10 @@ class XmlReader {
     auto& reader = *static_cast<XmlReader*>(self);
     reader.guarded([&] { reader.handlers_.end(local_name(name), reader.here()); });
   }
+  static void XMLCALL on_text(void* self, const XML_Char* text, int size) {
+    auto& reader = *static_cast<XmlReader*>(self);
+    reader.guarded([&] { reader.handlers_.text({text, static_cast<std::size_t>(size)}); });
+  }
   /// No format here needs entities of its own; a few lines of them can stand for more text than any memory holds.
   static void XMLCALL on_entity(void* self, const XML_Char* name, int, const XML_Char*, int, const XML_Char*,
                                 const XML_Char*, const XML_Char*, const XML_Char*) {
@@ -97,4 +102,4 @@ void read_xml(const Reading& reading, const XmlHandlers&) {
 }
 #endif
 
-}  // namespace sheaf::rescore
+}  // namespace sheaf

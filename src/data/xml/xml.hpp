@@ -9,7 +9,7 @@
 
 #include "data/read/reading.hpp"
 
-namespace sheaf::rescore {
+namespace sheaf {
 
 /// The attributes of one element; views that live as long as its handler runs.
 class Attributes {
@@ -29,10 +29,11 @@ class Attributes {
 struct XmlHandlers {
   std::function<void(std::string_view element, const Attributes& attributes, const char* at)> begin;
   std::function<void(std::string_view element, const char* at)> end;
+  std::function<void(std::string_view text)> text = {};  ///< between elements, perhaps in several pieces
 };
 
 /// Calls the handlers in the order of the file; names come without the prefix of a namespace. What is no well-formed
 /// XML is a ParseError; a build without expat says so.
 void read_xml(const Reading& reading, const XmlHandlers& handlers);
 
-}  // namespace sheaf::rescore
+}  // namespace sheaf

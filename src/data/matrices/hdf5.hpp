@@ -1,0 +1,86 @@
+// HDF5 files, through libhdf5 where this build has it. Everything that includes its headers is in hdf5.cpp.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sheaf/array.hpp>
+
+#include "data/read/reading.hpp"
+
+namespace sheaf {
+
+bool is_hdf5(std::string_view bytes);
+
+/// An HDF5 file over bytes in memory, which must outlive it. Paths are such as "obs/cell_type". Every defect is an
+/// Error that names the file and the path; a build without libhdf5 says so. One thread at a time uses the library.
+class Hdf5File {
+ public:
+  explicit Hdf5File(const Reading& reading);
+  Hdf5File(const Hdf5File&) = delete;
+  Hdf5File& operator=(const Hdf5File&) = delete;
+  ~Hdf5File();
+
+  bool has(const std::string& path) const;
+  bool is_group(const std::string& path) const;
+  /// The names in a group, sorted.
+  std::vector<std::string> members(const std::string& group) const;
+  std::vector<std::int64_t> shape(const std::string& dataset) const;
+
+  /// All numbers of a dataset. Sizes are compared with the memory budget before memory is taken.
+  template <class Number>
+  Array<Number> numbers(const std::string& dataset) const;
+  /// All entries as texts that read back as the same; NaN is "".
+  std::vector<std::string> texts(const std::string& dataset) const;
+
+  bool has_attribute(const std::string& path, const std::string& name) const;
+  /// Attributes of one text, or of a list of whole numbers; an Error if it is none.
+  std::string text_attribute(const std::string& path, const std::string& name) const;
+  std::vector<std::int64_t> number_attribute(const std::string& path, const std::string& name) const;
+
+ private:
+  struct Handles;
+  const Reading& reading_;
+  std::unique_ptr<Handles> handles_;
+};
+
+/// What looks_like functions ask: whether all paths are in the file. False for what is no HDF5 file; true for every
+/// HDF5 file if this build has no libhdf5, so that its reader can say so.
+bool hdf5_has(std::string_view bytes, std::initializer_list<std::string_view> paths);
+
+/// A name as it can stand in a path: / becomes _.
+std::string hdf5_name(std::string name);
+
+/// A new HDF5 file, which appears under its name when finish() is called. Groups must be made before what is in them.
+class Hdf5Writer {
+ public:
+  explicit Hdf5Writer(const std::string& path);
+  Hdf5Writer(const Hdf5Writer&) = delete;
+  Hdf5Writer& operator=(const Hdf5Writer&) = delete;
+  ~Hdf5Writer();
+
+  void group(const std::string& path);
+  /// `shape` empty: one dimension.
+  template <class Number>
+  void numbers(const std::string& path, std::span<const Number> values, std::vector<std::int64_t> shape = {});
+  void texts(const std::string& path, const std::vector<std::string>& values);
+  void attribute(const std::string& path, const std::string& name, const std::string& value);
+  void attribute(const std::string& path, const std::string& name, const std::vector<std::string>& values);
+  void attribute(const std::string& path, const std::string& name, const std::vector<std::int64_t>& values);
+  void attribute(const std::string& path, const std::string& name, std::int64_t value);
+  /// As h5py stores truth values.
+  void truth_attribute(const std::string& path, const std::string& name, bool value);
+  void finish();
+
+ private:
+  struct Handles;
+  std::string path_;
+  std::unique_ptr<Handles> handles_;
+};
+
+}  // namespace sheaf
