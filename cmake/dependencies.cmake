@@ -55,22 +55,19 @@ if(EXPAT_FOUND)
   list(APPEND sheaf_packages EXPAT)
   string(APPEND sheaf_static_libraries " -lexpat")
 endif()
-# HDF5 (BIOM 2.1, AnnData, 10x) is read and written if libhdf5 is there. Debian keeps the serial build in folders of its own.
-add_library(sheaf_hdf5 INTERFACE)
+# HDF5 (BIOM 2.1, AnnData, 10x) is read and written if libhdf5 is there; it is opened when it is needed, by the name that
+# the build found. Debian keeps the serial build in folders of its own.
 find_path(SHEAF_HDF5_INCLUDE hdf5_hl.h PATH_SUFFIXES hdf5/serial)
-find_library(SHEAF_HDF5_LIBRARY NAMES hdf5_serial hdf5)
 find_library(SHEAF_HDF5_HL_LIBRARY NAMES hdf5_serial_hl hdf5_hl)
-if(SHEAF_HDF5_INCLUDE AND SHEAF_HDF5_LIBRARY AND SHEAF_HDF5_HL_LIBRARY)
-  set_source_files_properties(src/data/matrices/hdf5.cpp PROPERTIES COMPILE_DEFINITIONS SHEAF_HDF5=1
-    COMPILE_OPTIONS "-isystem;${SHEAF_HDF5_INCLUDE}")
-  target_link_libraries(sheaf_hdf5 INTERFACE ${SHEAF_HDF5_HL_LIBRARY} ${SHEAF_HDF5_LIBRARY})
-  foreach(library ${SHEAF_HDF5_HL_LIBRARY} ${SHEAF_HDF5_LIBRARY})
-    get_filename_component(name ${library} NAME_WE)
-    string(REGEX REPLACE "^lib" " -l" flag ${name})
-    string(APPEND sheaf_static_libraries ${flag})
-  endforeach()
+if(SHEAF_HDF5_INCLUDE AND SHEAF_HDF5_HL_LIBRARY AND CMAKE_OBJDUMP)
+  execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${SHEAF_HDF5_HL_LIBRARY} OUTPUT_VARIABLE hdf5_header ERROR_QUIET)
+  if(hdf5_header MATCHES "SONAME +([^ \n]+)")
+    set_source_files_properties(src/data/matrices/hdf5.cpp PROPERTIES
+      COMPILE_DEFINITIONS SHEAF_HDF5="${CMAKE_MATCH_1}" COMPILE_OPTIONS "-isystem;${SHEAF_HDF5_INCLUDE}"
+      SKIP_UNITY_BUILD_INCLUSION ON)
+    list(APPEND sheaf_dependencies ${CMAKE_DL_LIBS})
+  endif()
 endif()
-list(APPEND sheaf_dependencies sheaf_hdf5)
 if(SHEAF_CUDA_FOUND)
   list(APPEND sheaf_dependencies CUDA::cudart_static ${CMAKE_DL_LIBS})
   list(APPEND sheaf_packages CUDAToolkit)

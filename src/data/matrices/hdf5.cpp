@@ -1,8 +1,9 @@
 #include "data/matrices/hdf5.hpp"
 
 #ifdef SHEAF_HDF5
-#include <hdf5.h>
-#include <hdf5_hl.h>
+#include <dlfcn.h>
+
+#include "data/matrices/hdf5_library.hpp"
 #endif
 
 #include <algorithm>
@@ -27,6 +28,19 @@ std::string hdf5_name(std::string name) {
 }
 
 #ifdef SHEAF_HDF5
+
+void* hdf5_symbol(const char* name) {
+  static void* const library = dlopen(SHEAF_HDF5, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr)
+    fail(
+        "HDF5 files are read and written by {}, which can not be loaded; install libhdf5 (Debian: apt-get install "
+        "libhdf5-dev)",
+        SHEAF_HDF5);
+  void* found = dlsym(library, name);
+  require(found != nullptr, "libhdf5 lacks a function that it had when this program was built");
+  return found;
+}
+
 namespace {
 
 /// libhdf5 keeps global state.
