@@ -25,27 +25,39 @@ using covariance::SharedProducts;
 template <class T>
 class CpuCovariancePath final : public CovariancePath {
  public:
-  CpuCovariancePath(const ColumnProducts<T>& x, Loss loss, const ModelTask<T>& task, double intercept,
+  CpuCovariancePath(const ColumnProducts<T>& x, Loss loss, const ModelTask<T>& task, std::span<const double> intercepts,
                     const SharedProducts* shared)
       : x_(x),
         task_(task),
         quadratic_(loss == Loss::squared),
-        coupled_(loss == Loss::cox),
+        coupled_(loss == Loss::cox || loss == Loss::softmax),
         shared_(shared),
-        rows_(loss, task, at(x.rows()), intercept),
-        q_(task_, at(x.features())) {
-    for (auto* vector : {&w_, &g_, &w_at_alpha_, &w_before_}) vector->assign(at(x.features()), 0.0);
-    for (std::int64_t j = 0; j < x.features(); ++j)
-      if (task.curvature(j) > 0) varying_.push_back(static_cast<std::int32_t>(j));
+        rows_(loss, task, at(x.rows()), intercepts),
+        q_(task_, at(x.features()), intercepts.size()) {
+    const auto weights = at(x.features()) * classes();
+    for (auto* vector : {&w_, &g_, &w_at_alpha_, &w_before_}) vector->assign(weights, 0.0);
+    for (std::size_t j = 0; j < weights; ++j)
+      if (task.curvature(q_.column_of(static_cast<std::int32_t>(j))) > 0)
+        varying_.push_back(static_cast<std::int32_t>(j));
+    changes_.assign(classes(), 0.0);
     all_ = quadratic_ && shared != nullptr;
     if (all_)
       begin_with_all();
     else
-      evaluate(0, 0);
+      evaluate(0);
   }
 
   std::span<const double> weights() const override { return w_; }
-  double intercept() const override { return rows_.intercept + rows_.tilt; }
+  std::vector<double> intercepts() const override {
+    std::vector<double> result;
+    double center = 0;
+    for (std::size_t k = 0; k < classes(); ++k) {
+      result.push_back(rows_.intercepts[k] + rows_.tilt[k]);
+      if (classes() > 1) center += result[k] / static_cast<double>(classes());
+    }
+    for (double& intercept : result) intercept -= center;
+    return result;
+  }
   std::span<const double> products() override {
     if (all_ || left_ || ++since_fresh_ >= 16) find_products();
     return rows_.products;
@@ -85,12 +97,32 @@ class CpuCovariancePath final : public CovariancePath {
       if (!step(report, std::max(precision * report.tolerance, rounding * report.rows.loss))) ++in_vain;
     }
     report.epochs = q_.epochs;
-    report.rows.loss -= rows_.tilt * rows_.tilt * rows_.volume / (2 * total());  // of the intercept that is returned
+    report.rows.loss -= rows_.gain_of_tilt();  // of the intercepts that are returned
     return report;
   }
 
  private:
   double total() const { return task_.total; }
+  std::size_t classes() const { return rows_.classes(); }
+
+  /// f(class, columns, place in the list): parts of the list that are of one class.
+  template <class F>
+  void for_classes(std::span<const std::int32_t> list, const F& f) {
+    if (classes() == 1) return f(std::size_t{0}, list, std::size_t{0});
+    for (std::size_t first = 0, last = 0; first < list.size(); first = last) {
+      const auto k = q_.class_of(list[first]);
+      columns_.clear();
+      for (; last < list.size() && q_.class_of(list[last]) == k; ++last) columns_.push_back(q_.column_of(list[last]));
+      f(at(k), std::span<const std::int32_t>(columns_), first);
+    }
+  }
+  /// z = the sum over k of steps[k] times the column of list[k], in its class.
+  void add_columns(std::span<const std::int32_t> list, std::span<const double> steps, std::vector<double>& z) {
+    std::fill(z.begin(), z.end(), 0.0);
+    for_classes(list, [&](std::size_t k, std::span<const std::int32_t> columns, std::size_t first) {
+      x_.add(columns, steps.subspan(first, columns.size()), z.data() + k * at(x_.rows()));
+    });
+  }
 
   void begin_alpha(double alpha) {
     const double before = alpha_;
@@ -110,6 +142,7 @@ class CpuCovariancePath final : public CovariancePath {
   void begin_with_all() {
     for (const auto j : varying_) q_.add_member(j);
     q_.reserve(0, varying_.size());
+    q_.constant = true;
     fill_from_shared();
     double sum = 0;
     for (std::size_t i = 0; i < rows_.targets.size(); ++i) sum += rows_.weights[i] * rows_.targets[i];
@@ -154,14 +187,17 @@ class CpuCovariancePath final : public CovariancePath {
     q_.center(0, centers, sums, total());
   }
 
-  void evaluate(double share, double change) {
-    rows_.evaluate(share, change);
+  /// At `share` of the way, and of the changes of the intercepts.
+  void evaluate(double share) {
+    rows_.evaluate(share, changes_);
     q_.epochs += 1;
   }
   /// g of the features in `list`.
   void update_gradient(std::span<const std::int32_t> list) {
     found_.resize(list.size());
-    x_.multiply(list, rows_.residuals.data(), found_.data());
+    for_classes(list, [&](std::size_t k, std::span<const std::int32_t> columns, std::size_t first) {
+      x_.multiply(columns, rows_.residuals.data() + k * at(x_.rows()), found_.data() + first);
+    });
     for (std::size_t k = 0; k < list.size(); ++k) g_[at(list[k])] = found_[k] / total();
     q_.epochs += 1;
   }
@@ -181,13 +217,13 @@ class CpuCovariancePath final : public CovariancePath {
     }
     double with_pulls = 0;
     double with_rest = 0;
-    rows_.intercept = mean_target_;
+    rows_.intercepts[0] = mean_target_;
     for (std::size_t a = 0; a < size; ++a) {
       const double weight = w_[at(q_.members[a])];
       g_[at(q_.members[a])] = found_[a];
       with_pulls += weight * pulls_[a];
       with_rest += weight * found_[a];
-      rows_.intercept -= weight * q_.means[a];
+      rows_.intercepts[0] -= weight * q_.means[a];
     }
     rows_.loss = std::max(0.0, (squares_ - with_pulls - with_rest) / 2);
     explained_ = with_pulls;
@@ -198,9 +234,10 @@ class CpuCovariancePath final : public CovariancePath {
     FeatureSums sums;
     for (const auto j : list) {
       const ElasticNetPenalty<double> penalty{q_.penalty1[at(j)], q_.penalty2[at(j)]};
-      const double curvature = task_.curvature(j) * task_.loss_curvature;
+      const auto column = q_.column_of(j);
+      const double curvature = task_.curvature(column) * task_.loss_curvature;
       if (q_.limited())
-        sums.add(g_[at(j)], w_[at(j)], penalty, curvature, task_.limits_of(j));
+        sums.add(g_[at(j)], w_[at(j)], penalty, curvature, task_.limits_of(column));
       else
         sums.add(g_[at(j)], w_[at(j)], penalty, curvature);
     }
@@ -230,7 +267,8 @@ class CpuCovariancePath final : public CovariancePath {
     }
     report.gap = duality_gap(report.features, report.rows, scale, dual);
     constexpr double far = 0.5;  // beyond, residuals with another intercept may be no dual point
-    if (!(std::abs(rows_.tilt) < far)) report.gap = HUGE_VAL;
+    for (const double tilt : rows_.tilt)
+      if (!(std::abs(tilt) < far)) report.gap = HUGE_VAL;
   }
   double targets_with_residuals() const {
     return covariance::sum_over(rows_.targets.size(),
@@ -259,18 +297,25 @@ class CpuCovariancePath final : public CovariancePath {
     q_.reserve(first, varying_.size());
     const std::size_t size = q_.size();
     std::vector<double> centers(size, 0.0), sums(size, 0.0);
+    if (task_.intercept && !x_.sparse())
+      for (std::size_t k = 0; k < size; ++k)
+        if (rows_.free_intercept(at(q_.class_of(q_.members[k])))) centers[k] = double(task_.mean(q_.columns[k]));
+    q_.epochs += 1;
+    if (classes() > 1) {
+      std::vector<std::int32_t> own;
+      for (const auto j : q_.members) own.push_back(q_.class_of(j));
+      rows_.weigh_classes(x_, {q_.columns, own}, centers, q_.matrix.data(), q_.stride, q_.means, scratch_);
+      return q_.average();
+    }
     if (coupled_) {
       rows_.weigh_features(x_, q_.members, q_.matrix.data(), q_.stride, scratch_);
     } else {
-      if (task_.intercept && !x_.sparse())
-        for (std::size_t k = 0; k < size; ++k) centers[k] = double(task_.mean(q_.members[k]));
       x_.weigh(q_.members, first, centers, {}, known_curvatures_, q_.matrix.data(), q_.stride, scratch_);
       const auto added = std::span<const std::int32_t>(q_.members).subspan(first);
       x_.multiply(added, known_curvatures_.data(), sums.data() + first);
     }
     q_.means.resize(size);
     q_.center(first, centers, sums, known_volume_);
-    q_.epochs += 1;
   }
 
   /// Whether steps with the products that are known would lead too far from where new ones would. Second derivatives
@@ -297,13 +342,13 @@ class CpuCovariancePath final : public CovariancePath {
   double renewal_cost() const {
     const auto size = static_cast<double>(q_.size());
     const double entries = static_cast<double>(x_.entries()) / static_cast<double>(x_.features());
-    if (coupled_) return static_cast<double>(x_.rows()) * size * (8 + size);  // rows are gathered by time
+    if (coupled_ && classes() == 1) return static_cast<double>(x_.rows()) * size * (8 + size);  // gathered by time
     return x_.sparse() ? 2 * size * size * entries : static_cast<double>(x_.rows()) * size * size / 2;
   }
   /// What one more step costs: columns come from further away, and losses have exponentials.
   double evaluation_cost() const {
     constexpr double far = 3;
-    const double losses = coupled_ ? 400 : 150;
+    const double losses = (coupled_ && classes() == 1 ? 400 : 150) * static_cast<double>(classes());
     const auto features = static_cast<double>(q_.size() + varying_.size());
     const double share = static_cast<double>(x_.entries()) / static_cast<double>(x_.features());
     return far * share * features + losses * static_cast<double>(x_.rows());
@@ -316,12 +361,13 @@ class CpuCovariancePath final : public CovariancePath {
   }
   /// Products of the members under the present second derivatives. Members that are far from their bounds leave.
   void renew() {
-    if (complete_ && matrix_known_) {
-      const auto old = q_.members;
+    if ((complete_ && matrix_known_) || classes() > 1) {
+      auto old = q_.members;
+      if (classes() > 1) std::sort(old.begin(), old.end());  // products of a class are found together
       q_.clear();
       constexpr double near = 0.5;
       for (const auto j : old)
-        if (may_matter(j, varying_.size() <= 64 ? 0.0 : near)) q_.add_member(j);
+        if (!complete_ || !matrix_known_ || may_matter(j, varying_.size() <= 64 ? 0.0 : near)) q_.add_member(j);
     }
     known_curvatures_ = rows_.curvatures;
     known_volume_ = rows_.volume;
@@ -334,7 +380,7 @@ class CpuCovariancePath final : public CovariancePath {
   bool step(const CovarianceReport& report, double goal) {
     const std::size_t size = q_.size();
     q_.begin(w_, g_);
-    if (!moved_) follow_path();
+    if (!moved_ && !q_.factors()) follow_path();
     solved_ = q_.minimise(goal);
     if (all_) {
       const bool moved = q_.before != q_.now;
@@ -345,20 +391,22 @@ class CpuCovariancePath final : public CovariancePath {
     }
     std::vector<std::int32_t> list;
     std::vector<double> steps;
-    double change = rows_.tilt;
+    changes_ = rows_.tilt;
     for (std::size_t k = 0; k < size; ++k) {
       if (q_.now[k] == q_.before[k]) continue;
       list.push_back(q_.members[k]);
       steps.push_back(q_.now[k] - q_.before[k]);
       left_ = left_ || q_.now[k] == 0;
-      if (task_.intercept) change -= q_.means[k] * steps.back();
+      if (task_.intercept)
+        for (std::size_t c = 0; c < classes(); ++c) changes_[c] -= q_.means[k * classes() + c] * steps.back();
     }
-    if (list.empty() && rows_.tilt == 0) return false;
-    std::fill(rows_.way.begin(), rows_.way.end(), 0.0);
-    x_.add(list, steps, rows_.way.data());
+    if (list.empty() && std::all_of(rows_.tilt.begin(), rows_.tilt.end(), [](double t) { return t == 0; }))
+      return false;
+    add_columns(list, steps, rows_.way);
     moved_ = true;
-    const double share = take(report.rows.loss, report.features.penalty(), quadratic_ ? 0 : change);
-    if (!quadratic_) rows_.intercept += share * change;
+    if (quadratic_) changes_[0] = 0;  // the intercept is the best one for every weight
+    const double share = take(report.rows.loss, report.features.penalty());
+    for (std::size_t c = 0; c < classes(); ++c) rows_.intercepts[c] += share * changes_[c];
     for (std::size_t i = 0; i < rows_.way.size(); ++i) rows_.products[i] += share * rows_.way[i];
     for (std::size_t k = 0; k < size; ++k) w_[at(q_.members[k])] = weight_at(k, share);
     if (4 * size >= varying_.size()) return complete_gradient(), true;
@@ -368,15 +416,15 @@ class CpuCovariancePath final : public CovariancePath {
   }
   double weight_at(std::size_t k, double share) const {
     if (share == 1) return q_.now[k];
-    return task_.within_limits(q_.members[k], q_.before[k] + share * (q_.now[k] - q_.before[k]));
+    return task_.within_limits(q_.columns[k], q_.before[k] + share * (q_.now[k] - q_.before[k]));
   }
   /// The share of the way that does not raise the objective, which is `loss` and `penalty`, by more than rounding does;
   /// rows are evaluated there. A loss of counts may be below 0, so that the objective says nothing of their size.
-  double take(double loss, double penalty, double change) {
+  double take(double loss, double penalty) {
     const double rounding = 1e-14 * (std::abs(loss) + penalty);
     double share = 1;
     for (int turn = 0;; ++turn, share /= 2) {
-      evaluate(share, change);
+      evaluate(share);
       if (quadratic_ || turn >= 30) return share;
       double penalties = 0;
       for (std::size_t k = 0; k < q_.size(); ++k) {
@@ -397,7 +445,7 @@ class CpuCovariancePath final : public CovariancePath {
       const double w = q_.now[k];
       const double earlier = w_before_[at(q_.members[k])];
       const double next = w + further * (w - earlier);
-      if (w * earlier > 0 && next * w > 0) q_.move_to(k, task_.within_limits(q_.members[k], next));
+      if (w * earlier > 0 && next * w > 0) q_.move_to(k, task_.within_limits(q_.columns[k], next));
     }
   }
 
@@ -409,8 +457,7 @@ class CpuCovariancePath final : public CovariancePath {
         list.push_back(j);
         weights.push_back(w_[at(j)]);
       }
-    std::fill(rows_.products.begin(), rows_.products.end(), 0.0);
-    x_.add(list, weights, rows_.products.data());
+    add_columns(list, weights, rows_.products);
     since_fresh_ = 0;
     left_ = false;
   }
@@ -450,6 +497,8 @@ class CpuCovariancePath final : public CovariancePath {
   double off_ = 0;  // how far the present ones are from those, as a share
   bool matrix_known_ = false;
   std::vector<double> scratch_;
+  std::vector<double> changes_;        // of the intercepts, by a step
+  std::vector<std::int32_t> columns_;  // of the weights of one class
 };
 
 template <class T>
@@ -457,12 +506,14 @@ class CpuCovarianceSolver final : public CovarianceSolver<T> {
  public:
   CpuCovarianceSolver(const Dataset<T>& dataset, int threads) : x_(dataset, threads), threads_(threads) {}
 
-  bool serves(Loss loss, bool ridge) const override {
+  bool serves(Loss loss, std::int32_t classes, bool ridge) const override {
     constexpr std::int64_t most_members = 8192;  // products of so many take 0.5 GB
     constexpr std::int64_t most_features = 16384;
     constexpr std::int64_t most_ridge_features = 1024;
     constexpr std::int64_t most_coupled_features = 256;
     if (loss == Loss::cox && x_.features() > most_coupled_features) return false;
+    constexpr std::int64_t most_class_weights = 2048;
+    if (loss == Loss::softmax) return x_.features() * classes <= most_class_weights && x_.features() <= 4 * x_.rows();
     if (loss != Loss::squared && loss != Loss::logistic && loss != Loss::poisson && loss != Loss::cox) return false;
     if (x_.features() > (ridge ? most_ridge_features : most_features)) return false;
     // A lasso has no more weights than rows.
@@ -476,8 +527,9 @@ class CpuCovarianceSolver final : public CovarianceSolver<T> {
     shared_ = std::make_unique<SharedProducts>(covariance::share_products(x_, tasks, threads_));
   }
 
-  std::unique_ptr<CovariancePath> path(Loss loss, const ModelTask<T>& task, double intercept) const override {
-    return std::make_unique<CpuCovariancePath<T>>(x_, loss, task, intercept, shared_.get());
+  std::unique_ptr<CovariancePath> path(Loss loss, const ModelTask<T>& task,
+                                       std::span<const double> intercepts) const override {
+    return std::make_unique<CpuCovariancePath<T>>(x_, loss, task, intercepts, shared_.get());
   }
 
  private:
