@@ -59,12 +59,20 @@ class ClassShares {
     couple();
     tilt_ = coupling_->solve(sums);
     gain_ = std::inner_product(sums.begin(), sums.end(), tilt_.begin(), 0.0) / 2;
-    std::vector<double> mixed(rows_, 0.0);
-    for (std::size_t k = 0; k < classes_; ++k)
-      for (std::size_t i = 0; i < rows_; ++i) mixed[i] += tilt_[k] * share(k)[i];
-    for (std::size_t k = 0; k < classes_; ++k)
-      for (std::size_t i = 0; i < rows_; ++i)
-        residuals[k * rows_ + i] -= weights_[i] * share(k)[i] * (tilt_[k] - mixed[i]);
+    mixed_.assign(rows_, 0.0);
+    double* __restrict mixed = mixed_.data();
+    const double* __restrict s = weights_.data();
+    for (std::size_t k = 0; k < classes_; ++k) {
+      const double* __restrict p = share(k);
+      const double own = tilt_[k];
+      for (std::size_t i = 0; i < rows_; ++i) mixed[i] += own * p[i];
+    }
+    for (std::size_t k = 0; k < classes_; ++k) {
+      const double* __restrict p = share(k);
+      double* __restrict u = residuals + k * rows_;
+      const double own = tilt_[k];
+      for (std::size_t i = 0; i < rows_; ++i) u[i] -= s[i] * p[i] * (own - mixed[i]);
+    }
     return tilt_;
   }
   /// What intercepts that follow the tilt gain, times the sum of the row weights.
@@ -122,10 +130,9 @@ class ClassShares {
       if (!intercepts) continue;
       found.resize(count);
       for (std::size_t l = 0; l < classes_; ++l) {
-        for (std::size_t i = 0; i < rows_; ++i)
-          weights[i] = l == k ? curvatures[k * rows_ + i] : -weights_[i] * share(k)[i] * share(l)[i];
+        couple_rows(k, l, curvatures, weights.data());
         x.multiply(columns, weights.data(), found.data());
-        const double sum = sum_over(rows_, [&](std::size_t i) { return weights[i]; });
+        const double sum = sum_over(rows_, [v = weights.data()](std::size_t i) { return v[i]; });
         for (std::size_t a = 0; a < count; ++a)
           with_intercepts[(first + a) * classes_ + l] = found[a] - centers[first + a] * sum;
       }
@@ -154,6 +161,17 @@ class ClassShares {
   const double* share(std::size_t k) const { return shares_.data() + k * rows_; }
   const double* of(std::span<const double> numbers, std::size_t k) const { return numbers.data() + k * rows_; }
 
+  /// The second derivatives of all rows by the decision values of two classes.
+  void couple_rows(std::size_t k, std::size_t l, const double* curvatures, double* __restrict out) const {
+    if (k == l) {
+      std::copy_n(curvatures + k * rows_, rows_, out);
+      return;
+    }
+    const double* __restrict s = weights_.data();
+    const double* __restrict p = share(k);
+    const double* __restrict q = share(l);
+    for (std::size_t i = 0; i < rows_; ++i) out[i] = -s[i] * p[i] * q[i];
+  }
   double load_part(std::size_t first, std::size_t count, double* residuals, double* curvatures) {
     constexpr double least_curvature = 1e-12;
     double largest[together], sum[together], own[together];
@@ -219,6 +237,7 @@ class ClassShares {
   std::vector<std::uint8_t> fixed_;
   std::vector<double> shares_;
   std::vector<double> tilt_;
+  std::vector<double> mixed_;  // of each row: what the tilt adds to its mean decision value
   double gain_ = 0;
   std::optional<Cholesky> coupling_;
 };

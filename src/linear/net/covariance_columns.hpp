@@ -163,7 +163,10 @@ class ColumnProducts {
     scratch.resize(2 * padded * part_rows);
     double* const plain = scratch.data();
     double* const weighted = plain + padded * part_rows;
-    std::fill_n(scratch.begin(), scratch.size(), 0.0);
+    for (std::size_t k = list.size(); k < padded; ++k) {
+      std::fill_n(plain + k * part_rows, part_rows, 0.0);
+      std::fill_n(weighted + k * part_rows, part_rows, 0.0);
+    }
     for (std::size_t a = first; a < list.size(); ++a) std::fill_n(out + a * stride, a + 1, 0.0);
     const std::int64_t all = rows_wanted.empty() ? rows() : static_cast<std::int64_t>(rows_wanted.size());
     for (std::int64_t from = 0; from < all; from += part_rows) {

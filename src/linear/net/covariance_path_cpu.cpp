@@ -280,8 +280,8 @@ class CpuCovariancePath final : public CovariancePath {
   /// others were. Returns whether there are new ones.
   bool choose_members() {
     if (all_ || !complete_) return false;
-    constexpr std::size_t few = 64;
-    const double near = varying_.size() <= few ? 0.0 : std::clamp(2 - fall_, 0.3, 0.95);
+    // All products are found anew if a weight of a class joins: those that are near join with it.
+    const double near = varying_.size() <= few ? 0.0 : classes() > 1 ? 0.5 : std::clamp(2 - fall_, 0.3, 0.95);
     const std::size_t before = q_.size();
     for (const auto j : varying_)
       if (q_.place[at(j)] < 0 && may_matter(j, near)) q_.add_member(j);
@@ -297,7 +297,8 @@ class CpuCovariancePath final : public CovariancePath {
     q_.reserve(first, varying_.size());
     const std::size_t size = q_.size();
     std::vector<double> centers(size, 0.0), sums(size, 0.0);
-    if (task_.intercept && !x_.sparse())
+    const bool risks = coupled_ && classes() == 1;  // of Cox models, whose products don't see what is taken off
+    if (task_.intercept && !x_.sparse() && !risks)
       for (std::size_t k = 0; k < size; ++k)
         if (rows_.free_intercept(at(q_.class_of(q_.members[k])))) centers[k] = double(task_.mean(q_.columns[k]));
     q_.epochs += 1;
@@ -307,7 +308,7 @@ class CpuCovariancePath final : public CovariancePath {
       rows_.weigh_classes(x_, {q_.columns, own}, centers, q_.matrix.data(), q_.stride, q_.means, scratch_);
       return q_.average();
     }
-    if (coupled_) {
+    if (risks) {
       rows_.weigh_features(x_, q_.members, q_.matrix.data(), q_.stride, scratch_);
     } else {
       x_.weigh(q_.members, first, centers, {}, known_curvatures_, q_.matrix.data(), q_.stride, scratch_);
@@ -365,9 +366,9 @@ class CpuCovariancePath final : public CovariancePath {
       auto old = q_.members;
       if (classes() > 1) std::sort(old.begin(), old.end());  // products of a class are found together
       q_.clear();
-      constexpr double near = 0.5;
+      const double near = varying_.size() <= few ? 0.0 : classes() > 1 ? 0.25 : 0.5;
       for (const auto j : old)
-        if (!complete_ || !matrix_known_ || may_matter(j, varying_.size() <= 64 ? 0.0 : near)) q_.add_member(j);
+        if (!complete_ || !matrix_known_ || may_matter(j, near)) q_.add_member(j);
     }
     known_curvatures_ = rows_.curvatures;
     known_volume_ = rows_.volume;
@@ -463,6 +464,7 @@ class CpuCovariancePath final : public CovariancePath {
   }
 
   static constexpr double nearly_exact = 1e-6;  // of second derivatives
+  static constexpr std::size_t few = 64;        // weights that are all members
 
   const ColumnProducts<T>& x_;
   ModelTask<T> task_;
