@@ -27,12 +27,12 @@ namespace sheaf::linear::covariance {
 template <class T>
 class MemberModel {
  public:
-  /// `task` stays where it is, and its penalties change.
-  MemberModel(const ModelTask<T>& task, std::size_t features, std::size_t classes)
-      : task_(task), features_(static_cast<std::int32_t>(features)), classes_(static_cast<std::int32_t>(classes)) {
-    penalty1.assign(features * classes, 0.0);
-    penalty2.assign(features * classes, 0.0);
-    place.assign(features * classes, -1);
+  /// Of `count` classes. `task` stays where it is, and its penalties change.
+  MemberModel(const ModelTask<T>& task, std::size_t features, std::size_t count)
+      : task_(task), features_(static_cast<std::int32_t>(features)), classes_(static_cast<std::int32_t>(count)) {
+    penalty1.assign(features * count, 0.0);
+    penalty2.assign(features * count, 0.0);
+    place.assign(features * count, -1);
   }
 
   std::size_t size() const { return members.size(); }
@@ -53,11 +53,13 @@ class MemberModel {
     place[at(j)] = static_cast<std::int32_t>(members.size());
     members.push_back(j);
     columns.push_back(column_of(j));
+    classes.push_back(class_of(j));
   }
   void clear() {
     for (const auto j : members) place[at(j)] = -1;
     members.clear();
     columns.clear();
+    classes.clear();
     factor_.clear();
   }
   /// Room for the products of all members; those of the first `kept` stay.
@@ -118,12 +120,15 @@ class MemberModel {
   /// Makes the quadratic model smaller until what its gradient leaves of the duality gap is at most `goal`.
   bool minimise(double goal) {
     constexpr int most_cycles = 100;
+    constexpr int old_factor = 5;
+    constexpr int most_factored = 10;
     for (int cycle = 0; cycle < most_cycles; ++cycle) {
       if (cycle == 0 && factors()) follow_factor();
       visit();
       if (classes_ > 1) shift_classes();
       if (left_over() <= goal) return true;
-      if (factors() && follow_factor()) continue;
+      if (cycle == old_factor) factor_.clear();  // its rounding adds up over a path
+      if (factors() && cycle < most_factored && follow_factor()) continue;
       find_active();
       if (!visit_active(goal / 2) && active_.size() <= most_weights) solve_system();
     }
@@ -139,9 +144,9 @@ class MemberModel {
   }
 
   std::vector<std::int32_t> members;
-  std::vector<std::int32_t> columns;  ///< the features that they are weights of
-  std::vector<std::int32_t> place;    ///< of features among the members; -1: none
-  std::vector<double> matrix;         ///< H, rows `stride` apart
+  std::vector<std::int32_t> columns, classes;  ///< the features and classes that they are weights of
+  std::vector<std::int32_t> place;             ///< of features among the members; -1: none
+  std::vector<double> matrix;                  ///< H, rows `stride` apart
   std::size_t stride = 0;
   std::vector<double> means;  ///< of the members, under the weights of the products; several classes: each has K
   std::vector<double> before, now, rest;   ///< weights before a step and now; minus the slopes
