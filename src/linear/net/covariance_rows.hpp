@@ -142,14 +142,15 @@ class RowValues {
     const double one[] = {1.0};
     std::vector<double> column(weights.size());
     const auto places = static_cast<std::size_t>(risk_.rows);
-    scratch.resize(places * list.size());
+    const std::size_t wide = padded(list.size());
+    scratch.assign(places * wide, 0.0);
     for (std::size_t a = 0; a < list.size(); ++a) {
       std::fill(column.begin(), column.end(), 0.0);
       x.add(list.subspan(a, 1), one, column.data());
       const double sum = sum_over(column.size(), [&](std::size_t i) { return column[i]; });
       const double mean = sum / static_cast<double>(column.size());
       for (std::size_t k = 0; k < places; ++k)
-        scratch[k * list.size() + a] = column[static_cast<std::size_t>(risk_.order[k])] - mean;
+        scratch[k * wide + a] = column[static_cast<std::size_t>(risk_.order[k])] - mean;
     }
     weigh(scratch, list.size(), out, stride);
   }
@@ -178,26 +179,28 @@ class RowValues {
 
   /// X' (second derivative) X of `count` features, at the decision values that were evaluated last. The derivative
   /// is that of sum over events of share log(R - fraction E): the rows' products under v, less for each event those of
-  /// the mean of the rows at risk. `x`: rows by time x features. The lower triangle of `out`, whose rows are `stride`
-  /// apart.
+  /// the mean of the rows at risk. `x`: rows by time x features, padded. The lower triangle of `out`, whose rows are
+  /// `stride` apart.
   void weigh(const std::vector<double>& x, std::size_t count, double* out, std::size_t stride) const {
-    std::vector<double> later(count, 0.0), tied(count), mean(count);
-    for (std::size_t a = 0; a < count; ++a) std::fill_n(out + a * stride, a + 1, 0.0);
-    const auto row = [&](std::int64_t place) { return x.data() + static_cast<std::size_t>(place) * count; };
-    const auto add_square = [&](double factor, const double* values) {
+    const std::size_t wide = padded(count);
+    std::vector<double> later(wide, 0.0), tied(wide, 0.0), mean(wide), sums(count * wide, 0.0);
+    const auto row = [&](std::int64_t place) { return x.data() + static_cast<std::size_t>(place) * wide; };
+    const auto add_square = [&](double factor, const double* __restrict values) {
       for (std::size_t a = 0; a < count; ++a) {
         const double own = factor * values[a];
-        double* to = out + a * stride;
-        for (std::size_t b = 0; b <= a; ++b) to[b] += own * values[b];
+        double* __restrict to = sums.data() + a * wide;
+        for (std::size_t part = 0; part <= a; part += side)
+          for (std::size_t b = part; b < part + side; ++b) to[b] += own * values[b];
       }
     };
     const auto take_mean = [&](double share, double fraction, double denominator) {
-      for (std::size_t a = 0; a < count; ++a) mean[a] = (later[a] - fraction * tied[a]) / denominator;
+      const double inverse = 1 / denominator;
+      for (std::size_t a = 0; a < wide; ++a) mean[a] = (later[a] - fraction * tied[a]) * inverse;
       add_square(-share, mean.data());
     };
     for (std::int64_t k = risk_.rows; k-- > 0;) {
       const double e = likelihood_->exponential(k);
-      for (std::size_t a = 0; a < count; ++a) later[a] += e * row(k)[a];
+      for (std::size_t a = 0; a < wide; ++a) later[a] += e * row(k)[a];
       add_square(likelihood_->expected(k), row(k));
       if (risk_.first[k] != k) continue;  // rows of this time are still to come
       std::fill(tied.begin(), tied.end(), 0.0);
@@ -206,7 +209,7 @@ class RowValues {
         if (!(risk_.share(l) > 0)) continue;
         shares += risk_.share(l);
         if (risk_.fractions != nullptr)
-          for (std::size_t a = 0; a < count; ++a) tied[a] += likelihood_->exponential(l) * row(l)[a];
+          for (std::size_t a = 0; a < wide; ++a) tied[a] += likelihood_->exponential(l) * row(l)[a];
       }
       if (!(shares > 0)) continue;
       if (risk_.fractions == nullptr) {
@@ -216,7 +219,11 @@ class RowValues {
       for (std::int64_t l = k; l <= risk_.last[k]; ++l)
         if (risk_.share(l) > 0) take_mean(risk_.share(l), risk_.fraction(l), likelihood_->denominator(l));
     }
+    for (std::size_t a = 0; a < count; ++a) std::copy_n(sums.data() + a * wide, a + 1, out + a * stride);
   }
+  /// Features of a row that are taken at once, and a row with room for whole groups of them.
+  static constexpr std::size_t side = 8;
+  static std::size_t padded(std::size_t count) { return (count + side - 1) / side * side; }
 
   /// An intercept that is not trained is part of the offsets, as dual points want it.
   void begin_classes() {

@@ -396,8 +396,7 @@ class PathWalk final : public CovariancePath {
       if (task_.intercept)
         for (std::size_t c = 0; c < classes(); ++c) changes_[c] -= q_.means[k * classes() + c] * steps.back();
     }
-    if (list.empty() && std::all_of(rows_.tilt.begin(), rows_.tilt.end(), [](double t) { return t == 0; }))
-      return false;
+    if (list.empty() && changes_ == std::vector<double>(classes(), 0.0)) return false;
     add_columns(list, steps, rows_.way);
     moved_ = true;
     if (quadratic_) changes_[0] = 0;  // the intercept is the best one for every weight
