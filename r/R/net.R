@@ -52,8 +52,7 @@
 #' @param standardize whether to penalise features as if their standard deviations were 1.
 #' @param intercept whether models have an intercept; Cox models have none.
 #' @param thresh the duality gap at which training ends, as a share of the deviance of the model (quantile: of the model
-#'   without features); 1e-07 leaves an objective below that of glmnet at its default, 1e-09 coefficients right to about
-#'   1e-5 of the largest.
+#'   without features); 1e-09 leaves coefficients right to about 1e-5 of the largest.
 #' @param penalty.factor one of 0 or more for each column; scaled to a mean of 1, as in glmnet. `Inf`: the column is
 #'   left out, as by `exclude`.
 #' @param exclude numbers of columns to leave out: their coefficients are 0.
