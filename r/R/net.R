@@ -93,7 +93,7 @@ sheaf_net <- function(x, y, family = c("gaussian", "binomial", "poisson", "multi
                       lambda.min.ratio = if (identical(family, "quantile")) 0.05 else if (nrow(x) < ncol(x)) 0.01
                       else 1e-04,
                       lambda = NULL, standardize = TRUE, intercept = TRUE,
-                      thresh = if (identical(family, "quantile")) 1e-05 else 1e-09,
+                      thresh = if (identical(family, "quantile")) 1e-05 else 1e-07,
                       penalty.factor = rep(1, ncol(x)), exclude = NULL, dfmax = ncol(x) + 1,
                       pmax = min(dfmax * 2 + 20, ncol(x)), lower.limits = -Inf, upper.limits = Inf, maxit = 1e+05,
                       type.multinomial = c("ungrouped", "grouped"), standardize.response = FALSE, quantile = 0.5,
@@ -454,7 +454,8 @@ train_path <- function(problem, x, lambda) {
     ratio <- path$explained * share
     kept <- length(ratio)
   }
-  if (!given) kept <- min(kept, sized_length(problem, path, length(ratio)))
+  pairs <- used_features(problem, path, ncol(x))
+  if (!given) kept <- min(kept, sized_length(problem, pairs, length(ratio)))
   names <- paste0("s", seq_len(kept) - 1)
   scale <- rep_len(problem$scale, length(path$a0))  # of the columns
   all <- sparse_columns(path$i, path$p, path$x * rep(scale, diff(path$p)), c(ncol(x), length(path$a0)),
@@ -472,9 +473,8 @@ train_path <- function(problem, x, lambda) {
     names(beta) <- problem$classnames
     a0 <- matrix((path$a0 * scale)[seq_len(kept * problem$classes)], problem$classes,
                  dimnames = list(problem$classnames, names))
-    used <- Reduce(`+`, lapply(beta, function(one) one != 0))
     fit <- list(a0 = a0, beta = beta, dfmat = do.call(rbind, lapply(beta, function(one) diff(one@p))),
-                df = as.integer(colSums(used > 0)), dim = dim(beta[[1]]))
+                df = tabulate(pairs$step, kept), dim = dim(beta[[1]]))
     dimnames(fit$dfmat) <- dimnames(a0)
   } else {
     beta <- beta[[1]]
@@ -587,14 +587,18 @@ path_end <- function(problem, given, share) {
   c(end, list(most_explained = if (given) Inf else 0.999 / share))
 }
 
+# The features that have a coefficient at each step of a path, in any class: pairs of both.
+used_features <- function(problem, path, features) {
+  step <- rep((seq_along(path$a0) - 1L) %/% problem$classes + 1L, diff(path$p))
+  new <- !duplicated(step * as.numeric(features) + path$i)
+  list(step = step[new], feature = path$i[new])
+}
+
 # Where glmnet's paths end by the number of features that have a coefficient, or have had one.
-sized_length <- function(problem, path, steps) {
-  step <- rep(seq_along(path$a0), diff(path$p))
-  step <- (step - 1L) %/% problem$classes + 1L
-  pairs <- unique(cbind(step, path$i))
-  counts <- tabulate(pairs[, 1], steps)
+sized_length <- function(problem, pairs, steps) {
+  counts <- tabulate(pairs$step, steps)
   last <- which(seq_len(steps) >= 5 & counts > problem$dfmax)[1]
-  ever <- cumsum(tabulate(pairs[!duplicated(pairs[, 2]), 1], steps))
+  ever <- cumsum(tabulate(pairs$step[!duplicated(pairs$feature)], steps))
   over <- which(ever > problem$pmax)[1]
   if (!is.na(over) && (is.na(last) || over <= last)) {
     warning("more than pmax = ", problem$pmax, " features have had a coefficient by penalty ", over,

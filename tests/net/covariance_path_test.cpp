@@ -232,6 +232,140 @@ TEST(CovariancePath, SurvivalIsOptimalWithEqualTimesWeightsAndOffsets) {
   }
 }
 
+/// Classes of rows by the largest of their first features, with weights, offsets and means of 1. Rows of the last class
+/// have no weight: the model knows nothing of it.
+Drawn draw_classes(std::int64_t rows, std::int64_t features, std::int32_t classes, bool sparse, bool unknown) {
+  std::mt19937_64 bits(11);
+  std::normal_distribution<double> normal;
+  Drawn drawn;
+  DenseMatrix<double> x{rows, features, Array<double>(rows * features)};
+  for (auto& value : x.values) value = sparse && bits() % 3 != 0 ? 0 : 1 + normal(bits);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    std::int32_t own = 0;
+    double most = -HUGE_VAL;
+    for (std::int32_t k = 0; k < classes; ++k) {
+      const double z = 0.7 * x.values[i * features + k] + normal(bits);
+      if (z > most) own = k;
+      most = std::max(most, z);
+    }
+    for (std::int32_t k = 0; k < classes; ++k) {
+      drawn.sheaf.targets.push_back(k == own ? 1 : 0);
+      drawn.sheaf.offsets.push_back(0.3 * normal(bits));
+    }
+    drawn.sheaf.row_weights.push_back(unknown && own == classes - 1 ? 0.0F : static_cast<float>(1 + bits() % 2));
+  }
+  drawn.data.x = x.to(Device::cpu());
+  if (sparse) drawn.data.x = to_sparse(x, 1);
+  drawn.sheaf.examples = rows;
+  drawn.sheaf.classes = drawn.sheaf.target_columns = classes;
+  return drawn;
+}
+
+/// The slopes of all weights and intercepts, by the definition of the loss, are those of the penalty.
+void expect_optimal_classes(const Drawn& drawn, const DenseMatrix<double>& x, std::span<const NetModel> models,
+                            const NetPath& path, bool intercept, double near) {
+  const auto& sheaf = drawn.sheaf;
+  const auto classes = static_cast<std::size_t>(sheaf.classes);
+  const auto features = static_cast<std::size_t>(x.columns);
+  std::vector<double> weights(classes * features, 0.0), slopes(classes * features, 0.0), sums(classes, 0.0);
+  double total = 0;
+  for (std::size_t k = 0; k < classes; ++k)
+    for (std::size_t f = 0; f < models[k].features.size(); ++f)
+      weights[k * features + static_cast<std::size_t>(models[k].features[f])] = models[k].weights[f];
+  for (std::size_t i = 0; i < static_cast<std::size_t>(x.rows); ++i) {
+    const double* row = x.values.data() + i * features;
+    std::vector<double> e(classes);
+    double all = 0;
+    for (std::size_t k = 0; k < classes; ++k) {
+      double z = models[k].intercept + sheaf.offsets[i * classes + k];
+      for (std::size_t j = 0; j < features; ++j) z += weights[k * features + j] * row[j];
+      all += e[k] = std::exp(z);
+    }
+    const double s = sheaf.row_weights[i];
+    total += s;
+    for (std::size_t k = 0; k < classes; ++k) {
+      const double u = s * (sheaf.targets[i * classes + k] - e[k] / all);
+      sums[k] += u;
+      for (std::size_t j = 0; j < features; ++j) slopes[k * features + j] += u * row[j];
+    }
+  }
+  const double alpha = path.alphas[static_cast<std::size_t>(models[0].alpha)];
+  for (std::size_t k = 0; k < classes && intercept; ++k) EXPECT_NEAR(sums[k] / total, 0, near) << k;
+  for (std::size_t w = 0; w < weights.size(); ++w) {
+    const double slope = slopes[w] / total;
+    if (weights[w] == 0)
+      EXPECT_LE(std::abs(slope), path.l1_ratio * alpha + near) << w;
+    else
+      EXPECT_NEAR(slope, alpha * (path.l1_ratio * (weights[w] > 0 ? 1 : -1) + (1 - path.l1_ratio) * weights[w]), near)
+          << w;
+  }
+}
+
+/// More weights than are always in work, and fewer.
+TEST(CovariancePath, SoftmaxIsOptimalWithWeightsAndOffsets) {
+  for (const std::int64_t features : {6, 24})
+    for (const bool sparse : {false, true})
+      for (const bool intercept : {false, true})
+        for (const double l1_ratio : {1.0, 0.6}) {
+          auto drawn = draw_classes(200, features, 4, sparse, intercept);
+          const auto x = sparse ? to_dense(std::get<SparseMatrix<double>>(drawn.data.x), 1)
+                                : std::get<DenseMatrix<double>>(drawn.data.x).to(Device::cpu());
+          drawn.sheaf.paths = {{0, 0, l1_ratio, {0.1, 0.03, 0.01, 0.001}}};
+          NetParams params;
+          params.loss = Loss::softmax;
+          params.intercept = intercept;
+          params.tolerance = 1e-13;
+          params.max_epochs = 100000;
+          const auto models = elastic_nets(Context(), drawn.data, drawn.sheaf, params);
+          ASSERT_EQ(models.size(), 16U);
+          for (std::size_t first = 0; first < models.size(); first += 4) {
+            EXPECT_TRUE(models[first].fit.converged) << models[first].fit.gap << " > " << models[first].fit.tolerance;
+            expect_optimal_classes(drawn, x, std::span(models).subspan(first, 4), drawn.sheaf.paths[0], intercept,
+                                   1e-6);
+          }
+        }
+}
+
+/// Features come and go along the path, and a factor of their products with them.
+TEST(CovariancePath, LassoIsOptimalWhereFeaturesLeave) {
+  auto drawn = draw(120, 90, Loss::squared, 1);
+  auto& x = std::get<DenseMatrix<double>>(drawn.data.x);
+  for (std::int64_t i = 0; i < x.rows; ++i)  // neighbours say nearly the same, two say just the same
+    for (std::int64_t j = 1; j < x.columns; ++j)
+      x.values[i * x.columns + j] = j == 40 ? x.values[i * x.columns + 39]
+                                            : 0.8 * x.values[i * x.columns + j - 1] + 0.4 * x.values[i * x.columns + j];
+  NetParams params;
+  params.tolerance = 1e-12;
+  params.max_epochs = 100000;
+  drawn.sheaf.paths = {{0, 0, 1.0, {}}};
+  const double largest = largest_alphas(Context(), drawn.data, drawn.sheaf, params)[0];
+  drawn.sheaf.paths[0].alphas = alpha_path(largest, 1e-4, 100);
+  std::set<std::int32_t> before;
+  int left = 0;
+  for (const auto& model : elastic_nets(Context(), drawn.data, drawn.sheaf, params)) {
+    EXPECT_TRUE(model.fit.converged) << model.fit.gap << " > " << model.fit.tolerance;
+    const double alpha = drawn.sheaf.paths[0].alphas[static_cast<std::size_t>(model.alpha)];
+    const auto z = predictions(drawn, model);
+    std::map<std::int32_t, double> weights;
+    for (std::size_t k = 0; k < model.features.size(); ++k) weights[model.features[k]] = model.weights[k];
+    for (std::int64_t j = 0; j < x.columns; ++j) {
+      double slope = 0;
+      for (std::int64_t i = 0; i < x.rows; ++i)
+        slope += (drawn.sheaf.targets[static_cast<std::size_t>(i)] - z[static_cast<std::size_t>(i)]) *
+                 x.values[i * x.columns + j] / static_cast<double>(x.rows);
+      const auto found = weights.find(static_cast<std::int32_t>(j));
+      if (found == weights.end())
+        EXPECT_LE(std::abs(slope), alpha + 1e-5 * largest) << j;
+      else
+        EXPECT_NEAR(slope, found->second > 0 ? alpha : -alpha, 1e-5 * largest) << j;
+    }
+    for (const auto j : before) left += weights.count(j) == 0 ? 1 : 0;
+    before.clear();
+    for (const auto& [j, weight] : weights) before.insert(j);
+  }
+  EXPECT_GT(left, 5);
+}
+
 /// Rows that differ only in features without a weight must tie, or areas under curves and concordances are others.
 TEST(CovariancePath, RowsWithTheSameActiveFeaturesHaveTheSameDecisionValues) {
   constexpr std::int64_t rows = 150;

@@ -22,9 +22,9 @@ test_that("a multinomial path may have one penalty", {
 
 test_that("paths are those of glmnet", {
   for (alpha in c(1, 0.5)) {
-    expect_like_glmnet(sheaf_net(x, birth$bwt, alpha = alpha),
+    expect_like_glmnet(sheaf_net(x, birth$bwt, alpha = alpha, thresh = 1e-9),
                        glmnet::glmnet(x, birth$bwt, alpha = alpha, thresh = 1e-14))
-    expect_like_glmnet(sheaf_net(x, birth$low, "binomial", alpha = alpha),
+    expect_like_glmnet(sheaf_net(x, birth$low, "binomial", alpha = alpha, thresh = 1e-9),
                        glmnet::glmnet(x, birth$low, "binomial", alpha = alpha, thresh = 1e-14))
   }
   sets <- list(list(as.matrix(mtcars[, -1]), mtcars$mpg), list(as.matrix(swiss[, -1]), swiss$Fertility),
@@ -40,12 +40,37 @@ test_that("paths are those of glmnet", {
                      glmnet::glmnet(pima, MASS::Pima.tr$type, "binomial", thresh = 1e-14))
 })
 
+test_that("objectives at the default accuracy are not above those of glmnet", {
+  objective <- function(fit, x, y, family) {
+    links <- predict(fit, x, s = fit$lambda)
+    coefs <- if (family == "multinomial") do.call(rbind, lapply(fit$beta, as.matrix)) else as.matrix(fit$beta)
+    losses <- switch(family,
+      gaussian = colMeans((y - links)^2) / 2,
+      binomial = colMeans(log1p(exp(links)) - y * links),
+      poisson = colMeans(exp(links) - y * links),
+      multinomial = apply(links, 3, function(z) mean(log(rowSums(exp(z))) - z[cbind(seq_along(y), as.integer(y))]))
+    )
+    losses + fit$lambda * colSums(abs(coefs))
+  }
+  x <- scale(x)
+  targets <- list(gaussian = birth$bwt / sd(birth$bwt), binomial = birth$low, poisson = birth$ftv,
+                  multinomial = factor(birth$race))
+  for (family in names(targets)) {
+    y <- targets[[family]]
+    own <- x[, !grepl(switch(family, multinomial = "race", poisson = "ftv", "none"), colnames(x))]
+    expected <- glmnet::glmnet(own, y, family, standardize = FALSE)
+    found <- sheaf_net(own, y, family, standardize = FALSE, lambda = expected$lambda)
+    above <- objective(found, own, y, family) - objective(expected, own, y, family)
+    expect_lt(max(above), 1e-6 * expected$nulldev / nrow(own))
+  }
+})
+
 test_that("ridge paths are those of glmnet", {
   # glmnet trains the first model of a ridge path at an infinite penalty.
   for (family in c("gaussian", "binomial")) {
     y <- if (family == "gaussian") birth$bwt else birth$low
     lambda <- glmnet::glmnet(x, y, family, alpha = 0)$lambda[c(20, 50, 80)]
-    expect_like_glmnet(sheaf_net(x, y, family, alpha = 0, lambda = lambda),
+    expect_like_glmnet(sheaf_net(x, y, family, alpha = 0, lambda = lambda, thresh = 1e-9),
                        glmnet::glmnet(x, y, family, alpha = 0, lambda = lambda, thresh = 1e-16, maxit = 1e7))
   }
 })

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "linear/glm/cholesky.hpp"
+#include "linear/cholesky.hpp"
 #include "linear/glm/information.hpp"
 
 namespace sheaf::linear {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "linear/glm/cholesky.hpp"
+#include "linear/cholesky.hpp"
 #include "linear/glm/information.hpp"
 #include "linear/model/glm_rows.hpp"
 #include "linear/model/glm_statistics.hpp"

@@ -9,7 +9,7 @@
 
 #include "core/parallel.hpp"
 #include "data/split/group_splits.hpp"
-#include "linear/glm/cholesky.hpp"
+#include "linear/cholesky.hpp"
 #include "linear/glm/information.hpp"
 #include "linear/losses.hpp"
 #include "linear/model/glm_rows.hpp"

@@ -96,12 +96,13 @@ class ColumnProducts {
 
   /// Products of columns from `first` of the list on with those up to themselves, less `centers`, under the weights s:
   /// out[a * stride + b]. Sparse columns are not centred. `rows`, where there are any: these alone, s is theirs.
-  /// `scratch` is memory that callers keep.
+  /// `factors`, where there are any: numbers over the rows, with which columns are multiplied first; neighbours in the
+  /// list may have the same. `scratch` is memory that callers keep.
   void weigh(std::span<const std::int32_t> list, std::size_t first, std::span<const double> centers,
              std::span<const std::int32_t> rows, std::span<const double> s, double* out, std::size_t stride,
-             std::vector<double>& scratch) const {
-    sparse() ? weigh_sparse(list, first, s, out, stride, scratch)
-             : weigh_dense(list, first, centers, rows, s, out, stride, scratch);
+             std::vector<double>& scratch, std::span<const double* const> factors = {}) const {
+    sparse() ? weigh_sparse(list, first, s, out, stride, scratch, factors)
+             : weigh_dense(list, first, centers, rows, s, out, stride, scratch, factors);
   }
 
  private:
@@ -129,12 +130,23 @@ class ColumnProducts {
   }
 
   void weigh_sparse(std::span<const std::int32_t> list, std::size_t first, std::span<const double> s, double* out,
-                    std::size_t stride, std::vector<double>& weighted) const {
+                    std::size_t stride, std::vector<double>& weighted, std::span<const double* const> factors) const {
     weighted.assign(at(rows()), 0.0);
     for (std::size_t a = first; a < list.size(); ++a) {
       const std::int64_t begin = offsets_[list[a]], end = offsets_[list[a] + 1];
-      for (std::int64_t e = begin; e < end; ++e) weighted[at(rows_of_[e])] = s[at(rows_of_[e])] * double(values_[e]);
-      for (std::size_t b = 0; b <= a; ++b) out[a * stride + b] = sparse_dot(list[b], weighted.data());
+      const double* other = nullptr;  // the factors that are in the weights
+      const auto weigh_by = [&](std::size_t b) {
+        for (std::int64_t e = begin; e < end; ++e) {
+          const auto i = at(rows_of_[e]);
+          weighted[i] = s[i] * double(values_[e]) * (factors.empty() ? 1.0 : factors[a][i] * factors[b][i]);
+        }
+        other = factors.empty() ? nullptr : factors[b];
+      };
+      weigh_by(0);
+      for (std::size_t b = 0; b <= a; ++b) {
+        if (!factors.empty() && factors[b] != other) weigh_by(b);
+        out[a * stride + b] = sparse_dot(list[b], weighted.data());
+      }
       for (std::int64_t e = begin; e < end; ++e) weighted[at(rows_of_[e])] = 0;
     }
   }
@@ -145,13 +157,16 @@ class ColumnProducts {
 
   void weigh_dense(std::span<const std::int32_t> list, std::size_t first, std::span<const double> centers,
                    std::span<const std::int32_t> rows_wanted, std::span<const double> s, double* out,
-                   std::size_t stride, std::vector<double>& scratch) const {
+                   std::size_t stride, std::vector<double>& scratch, std::span<const double* const> factors) const {
     const std::size_t padded = (list.size() + side - 1) / side * side;
     const std::size_t begin = first / side * side;
     scratch.resize(2 * padded * part_rows);
     double* const plain = scratch.data();
     double* const weighted = plain + padded * part_rows;
-    std::fill_n(scratch.begin(), scratch.size(), 0.0);
+    for (std::size_t k = list.size(); k < padded; ++k) {
+      std::fill_n(plain + k * part_rows, part_rows, 0.0);
+      std::fill_n(weighted + k * part_rows, part_rows, 0.0);
+    }
     for (std::size_t a = first; a < list.size(); ++a) std::fill_n(out + a * stride, a + 1, 0.0);
     const std::int64_t all = rows_wanted.empty() ? rows() : static_cast<std::int64_t>(rows_wanted.size());
     for (std::int64_t from = 0; from < all; from += part_rows) {
@@ -166,6 +181,8 @@ class ColumnProducts {
           for (std::int64_t i = 0; i < count; ++i) to[i] = double(x[from + i]) - center;
         else
           for (std::int64_t i = 0; i < count; ++i) to[i] = double(x[rows_wanted[at(from + i)]]) - center;
+        if (!factors.empty())
+          for (std::int64_t i = 0; i < count; ++i) to[i] *= factors[k][from + i];
         for (std::int64_t i = 0; i < count; ++i) times[i] = weights[i] * to[i];
         for (std::int64_t i = count; i < part_rows; ++i) to[i] = times[i] = 0;
       }

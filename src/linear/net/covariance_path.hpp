@@ -12,6 +12,9 @@
 // changed so little that steps lead close enough (CovariancePath::must_renew); the gradient is always that of the
 // present weights. Squares of few features never visit rows at all: H and X'y are those of all features, and those of a
 // fold are those of all rows less the ones that it holds out. Every model ends with a duality gap of all features.
+//
+// The weights of a softmax model of K classes are K features to each feature of the dataset: one quadratic model has
+// all of them, with the products under what couples classes (covariance_classes.hpp). glmnet takes classes in turn.
 #pragma once
 
 #include <cstdint>
@@ -47,9 +50,11 @@ class CovariancePath {
   virtual ~CovariancePath() = default;
 
   virtual CovarianceReport solve(double alpha, const GapGoal& goal, std::int32_t max_epochs) = 0;
+  /// Of all features or, of several classes, of all features in each.
   virtual std::span<const double> weights() const = 0;
-  virtual double intercept() const = 0;
-  /// x'w of all rows.
+  /// One, or one a class; of several classes the sum is 0.
+  virtual std::vector<double> intercepts() const = 0;
+  /// x'w of all rows or, of several classes, of all rows in each.
   virtual std::span<const double> products() = 0;
 };
 
@@ -62,11 +67,14 @@ class CovarianceSolver {
   CovarianceSolver& operator=(const CovarianceSolver&) = delete;
   virtual ~CovarianceSolver() = default;
 
-  /// Whether models of this loss and so many l1-ratios are better trained here than on working sets.
-  virtual bool serves(Loss loss, bool ridge) const = 0;
+  /// Whether models of this loss and so many classes are better trained here than on working sets. `ridge`: most
+  /// features have weights.
+  virtual bool serves(Loss loss, std::int32_t classes, bool ridge) const = 0;
   /// `tasks` are those of all paths: products under the row weights that most have in common are computed once.
   virtual void share(Loss loss, std::span<const ModelTask<T>> tasks) = 0;
-  virtual std::unique_ptr<CovariancePath> path(Loss loss, const ModelTask<T>& task, double intercept) const = 0;
+  /// `task` is that of the first class, `intercepts` are those without features.
+  virtual std::unique_ptr<CovariancePath> path(Loss loss, const ModelTask<T>& task,
+                                               std::span<const double> intercepts) const = 0;
 };
 
 template <class Set, class T>

@@ -1,5 +1,6 @@
 // Paths of few features, each by itself (covariance_path.hpp), in place of the working sets of paths.cpp.
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 
 #include "core/instruction_sets.hpp"
@@ -13,46 +14,57 @@ namespace {
 
 /// Computed in double, whatever the features are.
 constexpr double covariance_rounding = 1e-14;
-/// Models whose decision values are returned together.
+/// Models whose decision values are returned together, those of classes counted as one.
 constexpr std::int32_t models_together = 8;
 
+/// One model, or one a class.
 template <class T>
-NetModel to_model(const CovariancePath& path, const CovarianceReport& report, bool keep_weights) {
-  NetModel model;
-  model.intercept = path.intercept();
-  model.fit = {report.rows.loss + report.features.penalty(),
-               report.gap,
-               report.tolerance,
-               static_cast<std::int32_t>(report.features.nonzeros),
-               report.epochs,
-               1,
-               report.gap <= report.tolerance};
-  if (!keep_weights) return model;
-  const auto weights = path.weights();
-  for (std::size_t j = 0; j < weights.size(); ++j) {
-    if (weights[j] == 0) continue;
-    model.features.push_back(static_cast<std::int32_t>(j));
-    model.weights.push_back(static_cast<double>(static_cast<T>(weights[j])));
+std::vector<NetModel> to_models(const CovariancePath& path, const CovarianceReport& report, bool keep_weights) {
+  std::vector<NetModel> models;
+  const auto intercepts = path.intercepts();
+  const std::size_t features = path.weights().size() / intercepts.size();
+  for (std::size_t k = 0; k < intercepts.size(); ++k) {
+    const auto weights = path.weights().subspan(k * features, features);
+    const auto zeros = std::count(weights.begin(), weights.end(), 0.0);
+    NetModel& model = models.emplace_back();
+    model.column = static_cast<std::int32_t>(k);
+    model.intercept = intercepts[k];
+    model.fit = {report.rows.loss + report.features.penalty(),
+                 report.gap,
+                 report.tolerance,
+                 static_cast<std::int32_t>(features) - static_cast<std::int32_t>(zeros),
+                 report.epochs,
+                 1,
+                 report.gap <= report.tolerance};
+    for (std::size_t j = 0; j < features && keep_weights; ++j) {
+      if (weights[j] == 0) continue;
+      model.features.push_back(static_cast<std::int32_t>(j));
+      model.weights.push_back(static_cast<double>(static_cast<T>(weights[j])));
+    }
   }
-  return model;
+  return models;
 }
 
 /// Models that wait to be returned, with their decision values.
 template <class T>
 class Returned {
  public:
-  Returned(std::int64_t rows, bool decisions, const UseNets<T>& use, std::mutex& mutex)
-      : z_(decisions ? rows : 0, models_together), use_(use), mutex_(mutex) {}
+  Returned(std::int64_t rows, std::int32_t classes, bool decisions, const UseNets<T>& use, std::mutex& mutex)
+      : z_(decisions ? rows : 0, models_together * classes), use_(use), mutex_(mutex) {}
 
-  void add(NetModel model, CovariancePath& path) {
+  /// The models of the classes of a path at one alpha.
+  void add(std::vector<NetModel> models, CovariancePath& path) {
     if (z_.view().rows > 0) {
       const auto products = path.products();
-      const auto column = static_cast<std::int32_t>(models_.size());
-      for (std::int64_t i = 0; i < z_.view().rows; ++i)
-        z_(i, column) = static_cast<T>(products[static_cast<std::size_t>(i)] + model.intercept);
+      const auto rows = static_cast<std::size_t>(z_.view().rows);
+      for (std::size_t k = 0; k < models.size(); ++k) {
+        const auto column = static_cast<std::int32_t>(models_.size() + k);
+        for (std::size_t i = 0; i < rows; ++i)
+          z_(static_cast<std::int64_t>(i), column) = static_cast<T>(products[k * rows + i] + models[k].intercept);
+      }
     }
-    models_.push_back(std::move(model));
-    if (models_.size() == static_cast<std::size_t>(models_together)) flush();
+    std::move(models.begin(), models.end(), std::back_inserter(models_));
+    if (static_cast<std::int32_t>(models_.size()) == z_.view().tasks) flush();
   }
   void flush() {
     if (models_.empty()) return;
@@ -77,15 +89,17 @@ void NetRun<T>::run_covariance_path(const CovarianceSolver<T>& solver, std::int3
                                     std::mutex& mutex) {
   const auto& path = sheaf_.paths[static_cast<std::size_t>(p)];
   const auto& null = nulls_[static_cast<std::size_t>(p)];
-  const auto work = solver.path(params_.loss, task, null.intercepts[0]);
-  Returned<T> returned(sheaf_.examples, watch_ == nullptr, use_, mutex);
+  const auto work = solver.path(params_.loss, task, null.intercepts);
+  Returned<T> returned(sheaf_.examples, classes(), watch_ == nullptr, use_, mutex);
   for (std::size_t a = 0; a < path.alphas.size(); ++a) {
     context_.check_stop();
     const auto report = work->solve(path.alphas[a], goal_of(p, a, covariance_rounding), params_.max_epochs);
-    auto model = to_model<T>(*work, report, keep_weights_);
-    model.path = p;
-    model.alpha = static_cast<std::int32_t>(a);
-    returned.add(std::move(model), *work);
+    auto models = to_models<T>(*work, report, keep_weights_);
+    for (auto& model : models) {
+      model.path = p;
+      model.alpha = static_cast<std::int32_t>(a);
+    }
+    returned.add(std::move(models), *work);
     context_.progress().advance(progress_per_model);
     if (watch_ != nullptr && watch_->ends(null, a, report.rows.loss)) break;
   }
@@ -94,14 +108,14 @@ void NetRun<T>::run_covariance_path(const CovarianceSolver<T>& solver, std::int3
 
 template <class T>
 bool NetRun<T>::run_by_covariance(std::span<const std::int32_t> paths) {
-  if (!context_.device().is_cpu() || params_.solver != NetSolver::automatic || classes() > 1) return false;
+  if (!context_.device().is_cpu() || params_.solver != NetSolver::automatic || params_.grouped) return false;
   const bool ridge = std::any_of(paths.begin(), paths.end(), [&](std::int32_t p) {
     const auto& path = sheaf_.paths[static_cast<std::size_t>(p)];
     return path.l1_ratio <= 0 || (!path.alphas.empty() && path.alphas.back() <= 0);
   });
   const auto solver = with_instruction_set(
       [&](auto set) { return make_covariance_solver_for<decltype(set), T>(dataset_, context_.threads()); });
-  if (!solver->serves(params_.loss, ridge)) return false;
+  if (!solver->serves(params_.loss, classes(), ridge)) return false;
   std::vector<ModelTask<T>> tasks;
   for (const auto p : paths) {
     const auto& path = sheaf_.paths[static_cast<std::size_t>(p)];

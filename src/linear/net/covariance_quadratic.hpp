@@ -5,6 +5,8 @@
 // A coordinate step sets w_k to the best weight for rest_k + H_kk w_k and takes H_k times the step off `rest`: as many
 // multiplications as there are members. Passes over the members that have a weight come between passes over all of
 // them; if they do not end, one linear system has the best weights with their signs.
+//
+// Weights of K classes (softmax models) are features of their own, that of feature j in class k at k * features + j.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +15,9 @@
 #include <span>
 #include <vector>
 
+#include "linear/net/active_factor.hpp"
 #include "linear/net/covariance_columns.hpp"
+#include "linear/net/model/common_weight.hpp"
 #include "linear/net/model/penalty.hpp"
 #include "linear/net/model/task.hpp"
 #include "linear/net/model/weight_system.hpp"
@@ -23,30 +27,40 @@ namespace sheaf::linear::covariance {
 template <class T>
 class MemberModel {
  public:
-  /// `task` stays where it is, and its penalties change.
-  MemberModel(const ModelTask<T>& task, std::size_t features) : task_(task) {
-    penalty1.assign(features, 0.0);
-    penalty2.assign(features, 0.0);
-    place.assign(features, -1);
+  /// Of `count` classes. `task` stays where it is, and its penalties change.
+  MemberModel(const ModelTask<T>& task, std::size_t features, std::size_t count)
+      : task_(task), features_(static_cast<std::int32_t>(features)), classes_(static_cast<std::int32_t>(count)) {
+    penalty1.assign(features * count, 0.0);
+    penalty2.assign(features * count, 0.0);
+    place.assign(features * count, -1);
   }
 
   std::size_t size() const { return members.size(); }
   bool limited() const { return task_.limits != nullptr; }
+  /// Whether the best weights of active members come from a factor of the matrix that is kept along the path.
+  bool factors() const { return constant && task_.shape.l2 <= 0 && !limited(); }
 
   void take_penalties(std::span<const std::int32_t> features) {
     for (const auto j : features) {
-      const auto penalty = task_.penalty(j);
+      const auto penalty = task_.penalty(column_of(j));
       penalty1[at(j)] = penalty.p1;
       penalty2[at(j)] = penalty.p2;
     }
   }
+  std::int32_t column_of(std::int32_t j) const { return classes_ == 1 ? j : j % features_; }
+  std::int32_t class_of(std::int32_t j) const { return classes_ == 1 ? 0 : j / features_; }
   void add_member(std::int32_t j) {
     place[at(j)] = static_cast<std::int32_t>(members.size());
     members.push_back(j);
+    columns.push_back(column_of(j));
+    classes.push_back(class_of(j));
   }
   void clear() {
     for (const auto j : members) place[at(j)] = -1;
     members.clear();
+    columns.clear();
+    classes.clear();
+    factor_.clear();
   }
   /// Room for the products of all members; those of the first `kept` stay.
   void reserve(std::size_t kept, std::size_t most) {
@@ -69,7 +83,18 @@ class MemberModel {
       const double shift = task_.intercept ? (means[a] - centers[a]) * volume : 0;
       for (std::size_t b = 0; b <= a; ++b) products[b] = (products[b] - shift * (means[b] - centers[b])) / task_.total;
     }
-    // The upper triangle in squares, so that lines of a cache are written once.
+    mirror(first);
+  }
+  /// All rows of the matrix, which are sums of products of centred features, become mean ones.
+  void average() {
+    for (std::size_t a = 0; a < members.size(); ++a)
+      for (std::size_t b = 0; b <= a; ++b) matrix[a * stride + b] /= task_.total;
+    mirror(0);
+  }
+  /// The upper triangle, from column `first` on.
+  void mirror(std::size_t first) {
+    const std::size_t size = members.size();
+    // In squares, so that lines of a cache are written once.
     constexpr std::size_t side = 16;
     for (std::size_t from = first / side * side; from < size; from += side)
       for (std::size_t to = 0; to <= from; to += side)
@@ -95,12 +120,16 @@ class MemberModel {
   /// Makes the quadratic model smaller until what its gradient leaves of the duality gap is at most `goal`.
   bool minimise(double goal) {
     constexpr int most_cycles = 100;
+    constexpr int old_factor = 5;
+    constexpr int most_factored = 10;
     for (int cycle = 0; cycle < most_cycles; ++cycle) {
+      if (cycle == 0 && factors()) follow_factor();
       visit();
+      if (classes_ > 1) shift_classes();
       if (left_over() <= goal) return true;
-      active_.clear();
-      for (std::size_t k = 0; k < members.size(); ++k)
-        if (now[k] != 0) active_.push_back(static_cast<std::int32_t>(k));
+      if (cycle == old_factor) factor_.clear();  // its rounding adds up over a path
+      if (factors() && cycle < most_factored && follow_factor()) continue;
+      find_active();
       if (!visit_active(goal / 2) && active_.size() <= most_weights) solve_system();
     }
     return false;
@@ -115,13 +144,15 @@ class MemberModel {
   }
 
   std::vector<std::int32_t> members;
-  std::vector<std::int32_t> place;  ///< of features among the members; -1: none
-  std::vector<double> matrix;       ///< H, rows `stride` apart
+  std::vector<std::int32_t> columns, classes;  ///< the features and classes that they are weights of
+  std::vector<std::int32_t> place;             ///< of features among the members; -1: none
+  std::vector<double> matrix;                  ///< H, rows `stride` apart
   std::size_t stride = 0;
-  std::vector<double> means;               ///< of the members, under the weights of the products
+  std::vector<double> means;  ///< of the members, under the weights of the products; several classes: each has K
   std::vector<double> before, now, rest;   ///< weights before a step and now; minus the slopes
   std::vector<double> penalty1, penalty2;  ///< of all features
   std::int32_t epochs = 0;                 ///< passes, also those of callers over rows
+  bool constant = false;                   ///< the matrix is that of all models of the path
 
  private:
   static constexpr std::size_t most_weights = 1500;  // of a linear system
@@ -130,15 +161,75 @@ class MemberModel {
   ElasticNetPenalty<double> penalty_of(std::size_t k) const {
     return {penalty1[at(members[k])], penalty2[at(members[k])]};
   }
-  /// One pass over all members.
+  void find_active() {
+    active_.clear();
+    for (std::size_t k = 0; k < members.size(); ++k)
+      if (now[k] != 0) active_.push_back(static_cast<std::int32_t>(k));
+  }
+  /// The best weights of the active members of a lasso with their signs; those that come to 0 on the way leave. False:
+  /// some of them make up others.
+  bool follow_factor() {
+    find_active();
+    if (active_.size() > most_weights) return false;
+    for (std::size_t i = factor_.size(); i-- > 0;)
+      if (now[at(factor_.members()[i])] == 0) factor_.leave(i);
+    in_factor_.assign(members.size(), 0);
+    for (const auto k : factor_.members()) in_factor_[at(k)] = 1;
+    for (const auto k : active_)
+      if (in_factor_[at(k)] == 0 && !factor_.join(k, row(at(k)))) return false;
+    pulls_.clear();
+    weights_ = now;
+    for (const auto k : factor_.members()) pulls_.push_back(rest[at(k)] - penalty_of(at(k)).slope(now[at(k)]));
+    while (factor_.size() > 0) {
+      steps_ = pulls_;
+      factor_.solve(steps_.data());
+      epochs += 1;
+      // The share of the way at which the first weight is 0. Up to there pulls shrink by as much.
+      double share = 1;
+      std::size_t gone = factor_.size();
+      for (std::size_t i = 0; i < factor_.size(); ++i) {
+        const auto k = at(factor_.members()[i]);
+        const double w = weights_[k];
+        if (penalty_of(k).p1 <= 0 || (w + steps_[i] > 0) == (w > 0) || !(-w / steps_[i] < share)) continue;
+        share = -w / steps_[i];
+        gone = i;
+      }
+      for (std::size_t i = 0; i < factor_.size(); ++i) {
+        weights_[at(factor_.members()[i])] += share * steps_[i];
+        pulls_[i] *= 1 - share;
+      }
+      if (gone == factor_.size()) break;
+      weights_[at(factor_.members()[gone])] = 0;
+      factor_.leave(gone);
+      pulls_.erase(pulls_.begin() + static_cast<std::ptrdiff_t>(gone));
+    }
+    for (const auto k : active_) move_to(at(k), weights_[at(k)]);
+    return true;
+  }
+  /// One pass over all members. What is left of a weight behind a factor is rounding.
   void visit() {
+    const double rounding = factors() ? 1e-12 : 0;
     for (std::size_t k = 0; k < members.size(); ++k) {
       const double curvature = row(k)[k];
       if (!(curvature > 0)) continue;
       const double best = penalty_of(k).best_weight(rest[k] + curvature * now[k], curvature);
-      move_to(k, task_.within_limits(members[k], best));
+      if (std::abs(best - now[k]) > rounding * std::abs(now[k])) move_to(k, task_.within_limits(columns[k], best));
     }
     epochs += 1;
+  }
+  /// Members of the same feature in all classes: see common_weight(). Slopes stay as they are.
+  void shift_classes() {
+    for (std::size_t a = 0; a < members.size() && members[a] < features_; ++a) {
+      places_.clear();
+      for (std::int32_t k = 0; k < classes_; ++k)
+        if (const auto own = place[at(members[a] + k * features_)]; own >= 0) places_.push_back(at(own));
+      if (places_.size() < at(classes_)) continue;  // the others have no weight, and are not to get one
+      const auto weight = [&](std::int32_t k) { return now[places_[at(k)]]; };
+      double shift = common_weight(task_.penalty_shape(columns[a]), classes_, weight);
+      if (limited()) shift = shift_within(task_.limits_of(columns[a]), shift, classes_, weight);
+      if (shift == 0) continue;
+      for (const auto own : places_) now[own] = task_.within_limits(columns[a], now[own] - shift);
+    }
   }
   /// Passes over the active members by themselves, with their part of the matrix side by side, until these leave at
   /// most `goal`. False: they do not get there in as many passes as a linear system costs.
@@ -163,7 +254,7 @@ class MemberModel {
         const double curvature = products[a];
         if (!(curvature > 0)) continue;
         const double best = penalty_of(k).best_weight(left[a] + curvature * w[a], curvature);
-        const double step = task_.within_limits(members[k], best) - w[a];
+        const double step = task_.within_limits(columns[k], best) - w[a];
         if (step == 0) continue;
         sum += std::abs(step * curvature * w[a]);
         w[a] += step;
@@ -180,7 +271,7 @@ class MemberModel {
     const double w = now[k];
     const double pull = rest[k] - penalty_of(k).slope(w);
     if (limited()) {
-      const auto limits = task_.limits_of(members[k]);
+      const auto limits = task_.limits_of(columns[k]);
       if ((w >= double(limits.high) && pull > 0) || (w <= double(limits.low) && pull < 0)) return 0;
     }
     return std::abs(pull * w);
@@ -199,7 +290,7 @@ class MemberModel {
     }
     return sum + (ratio - 1) * lasso;
   }
-  bool may_move(std::size_t k) const { return !limited() || task_.limits_of(members[k]).side(rest[k]) > 0; }
+  bool may_move(std::size_t k) const { return !limited() || task_.limits_of(columns[k]).side(rest[k]) > 0; }
 
   /// The best weights of the active members with their signs, all at once.
   void solve_system() {
@@ -220,7 +311,7 @@ class MemberModel {
       double low = -HUGE_VAL;
       double high = HUGE_VAL;
       if (limited()) {
-        const auto limits = task_.limits_of(members[k]);
+        const auto limits = task_.limits_of(columns[k]);
         low = limits.low;
         high = limits.high;
       }
@@ -231,14 +322,19 @@ class MemberModel {
     system.solve(singular);
     for (std::int32_t a = 0; a < count; ++a) {
       const auto k = at(active_[at(a)]);
-      move_to(k, task_.within_limits(members[k], system.weights[a]));
+      move_to(k, task_.within_limits(columns[k], system.weights[a]));
     }
     epochs += 1;
   }
 
   const ModelTask<T>& task_;
+  std::int32_t features_, classes_;
+  std::vector<std::size_t> places_;   // of a feature in all classes
   std::vector<std::int32_t> active_;  // members that have a weight
-  std::vector<double> part_;          // of the matrix: theirs
+  ActiveFactor factor_;               // of active members, where the matrix is constant
+  std::vector<std::uint8_t> in_factor_;
+  std::vector<double> weights_, pulls_, steps_;
+  std::vector<double> part_;  // of the matrix: theirs
   std::vector<double> memory_;
 };
 

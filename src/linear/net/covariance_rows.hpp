@@ -7,58 +7,24 @@
 // residuals k u is (1 / S) sum s_i d(k u_i / s_i, y_i) - k u_i o_i, with d of losses.hpp.
 //
 // Cox models have no intercept, and their loss couples rows (partial_likelihood.hpp): v_i is the diagonal part of the
-// second derivative, how many events were to be expected of the row, and weigh_features() has all of it.
+// second derivative, how many events were to be expected of the row, and weigh_features() has all of it. Softmax models
+// (covariance_classes.hpp) have numbers of K classes, those of class k from k * rows on, and as many intercepts.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "linear/losses.hpp"
+#include "linear/net/covariance_classes.hpp"
 #include "linear/net/model/task.hpp"
+#include "linear/net/row_sums.hpp"
 #include "statistics/partial_likelihood.hpp"
 
 namespace sheaf::linear::covariance {
-
-/// log(x) for x above 0 and not subnormal, without branches and with instructions that all vector units have: x = 2^n m
-/// with m from sqrt(1/2) to sqrt(2), and log(m) = 2 atanh((m - 1) / (m + 1)).
-inline double log_normal(double x) {
-  constexpr std::uint64_t fraction = (std::uint64_t{1} << 52) - 1;
-  constexpr std::uint64_t one = std::uint64_t{1023} << 52;
-  constexpr std::uint64_t shifter = std::uint64_t{0x433} << 52;  // 2^52: its lowest bits count units
-  std::uint64_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  const std::uint64_t power_bits = (bits >> 52) | shifter;
-  const std::uint64_t mantissa_bits = (bits & fraction) | one;
-  double power, mantissa;
-  std::memcpy(&power, &power_bits, sizeof power);
-  std::memcpy(&mantissa, &mantissa_bits, sizeof mantissa);
-  const bool large = mantissa > 1.4142135623730951;
-  const double m = large ? mantissa / 2 : mantissa;
-  const double n = power - (4503599627370496.0 + 1023) + (large ? 1 : 0);
-  const double s = (m - 1) / (m + 1);
-  const double q = s * s;  // at most 0.0295
-  double p = 1.0 / 19;
-  p = p * q + 1.0 / 17;
-  p = p * q + 1.0 / 15;
-  p = p * q + 1.0 / 13;
-  p = p * q + 1.0 / 11;
-  p = p * q + 1.0 / 9;
-  p = p * q + 1.0 / 7;
-  p = p * q + 1.0 / 5;
-  p = p * q + 1.0 / 3;
-  return n * 0.69314718055994530942 + (2 * s + 2 * s * q * p);
-}
-/// x log(x), 0 at 0.
-inline double times_log(double x) {
-  constexpr double tiny = std::numeric_limits<double>::min();
-  return x * log_normal(x > tiny ? x : tiny);
-}
 
 /// The losses that are served, as loops over rows want them; see losses.hpp.
 struct SquaredRows {
@@ -99,20 +65,6 @@ auto with_rows_of(Loss loss, const F& f) {
 /// Rows that are taken together: what is known of them stays in the nearest cache.
 constexpr std::int64_t rows_together = 1024;
 
-/// The sum of term(0) .. term(count - 1), several at once: a chain of additions waits for each.
-template <class Term>
-double sum_over(std::size_t count, const Term& term) {
-  constexpr std::size_t chains = 16;
-  double sums[chains] = {};
-  std::size_t i = 0;
-  for (; i + chains <= count; i += chains)
-    for (std::size_t c = 0; c < chains; ++c) sums[c] += term(i + c);
-  for (; i < count; ++i) sums[0] += term(i);
-  for (std::size_t half = chains / 2; half > 0; half /= 2)
-    for (std::size_t c = 0; c < half; ++c) sums[c] += sums[c + half];
-  return sums[0];
-}
-
 /// Sums over rows at some decision values.
 struct RowTotals {
   double loss = 0;
@@ -124,44 +76,60 @@ struct RowTotals {
 template <class T>
 class RowValues {
  public:
-  RowValues(Loss kind, const ModelTask<T>& task, std::size_t rows, double start)
-      : intercept(start), loss_(kind), total_(task.total), free_intercept_(task.intercept), risk_(task.risk) {
+  /// `start`: the intercepts, one or one a class.
+  RowValues(Loss kind, const ModelTask<T>& task, std::size_t rows, std::span<const double> start)
+      : intercepts(start.begin(), start.end()),
+        tilt(start.size(), 0.0),
+        loss_(kind),
+        total_(task.total),
+        free_intercept_(task.intercept),
+        risk_(task.risk) {
     if (kind == Loss::cox) {
       memory_.resize(rows * static_cast<std::size_t>(Likelihood::vectors));
       likelihood_.emplace(team_, risk_, memory_.data());
     }
-    for (auto* vector : {&weights, &targets, &offsets, &products, &residuals, &curvatures, &way})
-      vector->assign(rows, 0.0);
+    weights.assign(rows, 0.0);
+    for (auto* vector : {&targets, &offsets, &products, &residuals, &curvatures, &way})
+      vector->assign(rows * start.size(), 0.0);
     for (std::size_t i = 0; i < rows; ++i) {
       const auto row = static_cast<std::int64_t>(i);
       weights[i] = double(task.weight(row));
-      targets[i] = double(task.target(row));
-      offsets[i] = double(task.offset(row));
+      for (std::size_t k = 0; k < start.size(); ++k) {
+        const auto column = static_cast<std::int64_t>(k);
+        targets[k * rows + i] = double(task.targets[row * task.target_stride + column]);
+        if (task.offsets != nullptr) offsets[k * rows + i] = double(task.offsets[row * task.offset_stride + column]);
+      }
     }
+    if (kind == Loss::softmax) begin_classes();
   }
+  std::size_t classes() const { return intercepts.size(); }
 
-  /// Residuals and second derivatives, with their sums, at `share` of the way, which takes the intercept by `change`.
-  void evaluate(double share, double change) {
+  /// Residuals and second derivatives, with their sums, at `share` of the way, which takes intercepts by `changes`.
+  void evaluate(double share, std::span<const double> changes) {
     if (likelihood_) return evaluate_risks(share);
+    if (shares_) return evaluate_classes(share, changes);
     RowTotals totals;
-    const double at_share = intercept + share * change;
+    const double at_share = intercepts[0] + share * changes[0];
     with_rows_of(loss_, [&](auto rows) { totals = sum_rows(rows, share, at_share); });
     loss = totals.loss / total_;
     volume = totals.curvature;
-    tilt = 0;
+    tilt[0] = 0;
     if (!free_intercept_) return;
-    tilt = totals.residual / totals.curvature;
+    const double own = totals.residual / totals.curvature;
     const bool quadratic = loss_ == Loss::squared;
     if (quadratic) {
-      intercept = at_share + tilt;
-      loss -= tilt * tilt * totals.curvature / (2 * total_);
+      intercepts[0] = at_share + own;
+      loss -= own * own * totals.curvature / (2 * total_);
     }
-    for (std::size_t i = 0; i < residuals.size(); ++i) residuals[i] -= tilt * curvatures[i];
-    if (quadratic) tilt = 0;
+    for (std::size_t i = 0; i < residuals.size(); ++i) residuals[i] -= own * curvatures[i];
+    if (!quadratic) tilt[0] = own;
   }
+  /// What intercepts that follow the tilt take off the mean loss.
+  double gain_of_tilt() const { return shares_ ? shares_->gain() / total_ : tilt[0] * tilt[0] * volume / (2 * total_); }
   /// The dual value of the residuals times a factor.
   double dual_at(double scale) {
     if (likelihood_) return risk_dual_at(scale);
+    if (shares_) return shares_->dual_at(scale, residuals.data(), offsets.data()) / total_;
     return with_rows_of(loss_, [&](auto rows) { return sum_duals(rows, scale); }) / total_;
   }
 
@@ -174,52 +142,65 @@ class RowValues {
     const double one[] = {1.0};
     std::vector<double> column(weights.size());
     const auto places = static_cast<std::size_t>(risk_.rows);
-    scratch.resize(places * list.size());
+    const std::size_t wide = padded(list.size());
+    scratch.assign(places * wide, 0.0);
     for (std::size_t a = 0; a < list.size(); ++a) {
       std::fill(column.begin(), column.end(), 0.0);
       x.add(list.subspan(a, 1), one, column.data());
       const double sum = sum_over(column.size(), [&](std::size_t i) { return column[i]; });
       const double mean = sum / static_cast<double>(column.size());
       for (std::size_t k = 0; k < places; ++k)
-        scratch[k * list.size() + a] = column[static_cast<std::size_t>(risk_.order[k])] - mean;
+        scratch[k * wide + a] = column[static_cast<std::size_t>(risk_.order[k])] - mean;
     }
     weigh(scratch, list.size(), out, stride);
   }
 
-  std::vector<double> weights, targets, offsets;
+  /// Softmax: likewise; see ClassShares::weigh().
+  template <class Columns>
+  void weigh_classes(const Columns& x, const ClassColumns& list, std::span<const double> centers, double* out,
+                     std::size_t stride, std::vector<double>& means, std::vector<double>& scratch) const {
+    shares_->weigh(x, list, centers, curvatures.data(), free_intercept_, out, stride, means, scratch);
+  }
+  /// Whether the intercept of a class is trained.
+  bool free_intercept(std::size_t k) const { return free_intercept_ && !(shares_ && shares_->fixed(k)); }
+
+  std::vector<double> weights;
+  std::vector<double> targets, offsets;
   std::vector<double> products;  ///< x'w
   std::vector<double> residuals, curvatures;
   std::vector<double> way;  ///< by which a step takes the products further
-  double intercept = 0;
-  double loss = 0;    ///< mean
-  double volume = 0;  ///< sum of the second derivatives
-  double tilt = 0;    ///< how far the intercept is from its best, to first order
+  std::vector<double> intercepts;
+  double loss = 0;           ///< mean
+  double volume = 0;         ///< sum of the second derivatives
+  std::vector<double> tilt;  ///< how far intercepts are from their best, to first order
 
  private:
   using Likelihood = PartialLikelihood<OneThread, T>;
 
   /// X' (second derivative) X of `count` features, at the decision values that were evaluated last. The derivative
   /// is that of sum over events of share log(R - fraction E): the rows' products under v, less for each event those of
-  /// the mean of the rows at risk. `x`: rows by time x features. The lower triangle of `out`, whose rows are `stride`
-  /// apart.
+  /// the mean of the rows at risk. `x`: rows by time x features, padded. The lower triangle of `out`, whose rows are
+  /// `stride` apart.
   void weigh(const std::vector<double>& x, std::size_t count, double* out, std::size_t stride) const {
-    std::vector<double> later(count, 0.0), tied(count), mean(count);
-    for (std::size_t a = 0; a < count; ++a) std::fill_n(out + a * stride, a + 1, 0.0);
-    const auto row = [&](std::int64_t place) { return x.data() + static_cast<std::size_t>(place) * count; };
-    const auto add_square = [&](double factor, const double* values) {
+    const std::size_t wide = padded(count);
+    std::vector<double> later(wide, 0.0), tied(wide, 0.0), mean(wide), sums(count * wide, 0.0);
+    const auto row = [&](std::int64_t place) { return x.data() + static_cast<std::size_t>(place) * wide; };
+    const auto add_square = [&](double factor, const double* __restrict values) {
       for (std::size_t a = 0; a < count; ++a) {
         const double own = factor * values[a];
-        double* to = out + a * stride;
-        for (std::size_t b = 0; b <= a; ++b) to[b] += own * values[b];
+        double* __restrict to = sums.data() + a * wide;
+        for (std::size_t part = 0; part <= a; part += side)
+          for (std::size_t b = part; b < part + side; ++b) to[b] += own * values[b];
       }
     };
     const auto take_mean = [&](double share, double fraction, double denominator) {
-      for (std::size_t a = 0; a < count; ++a) mean[a] = (later[a] - fraction * tied[a]) / denominator;
+      const double inverse = 1 / denominator;
+      for (std::size_t a = 0; a < wide; ++a) mean[a] = (later[a] - fraction * tied[a]) * inverse;
       add_square(-share, mean.data());
     };
     for (std::int64_t k = risk_.rows; k-- > 0;) {
       const double e = likelihood_->exponential(k);
-      for (std::size_t a = 0; a < count; ++a) later[a] += e * row(k)[a];
+      for (std::size_t a = 0; a < wide; ++a) later[a] += e * row(k)[a];
       add_square(likelihood_->expected(k), row(k));
       if (risk_.first[k] != k) continue;  // rows of this time are still to come
       std::fill(tied.begin(), tied.end(), 0.0);
@@ -228,7 +209,7 @@ class RowValues {
         if (!(risk_.share(l) > 0)) continue;
         shares += risk_.share(l);
         if (risk_.fractions != nullptr)
-          for (std::size_t a = 0; a < count; ++a) tied[a] += likelihood_->exponential(l) * row(l)[a];
+          for (std::size_t a = 0; a < wide; ++a) tied[a] += likelihood_->exponential(l) * row(l)[a];
       }
       if (!(shares > 0)) continue;
       if (risk_.fractions == nullptr) {
@@ -238,6 +219,34 @@ class RowValues {
       for (std::int64_t l = k; l <= risk_.last[k]; ++l)
         if (risk_.share(l) > 0) take_mean(risk_.share(l), risk_.fraction(l), likelihood_->denominator(l));
     }
+    for (std::size_t a = 0; a < count; ++a) std::copy_n(sums.data() + a * wide, a + 1, out + a * stride);
+  }
+  /// Features of a row that are taken at once, and a row with room for whole groups of them.
+  static constexpr std::size_t side = 8;
+  static std::size_t padded(std::size_t count) { return (count + side - 1) / side * side; }
+
+  /// An intercept that is not trained is part of the offsets, as dual points want it.
+  void begin_classes() {
+    shares_.emplace(classes(), weights, targets);
+    for (std::size_t k = 0; k < classes(); ++k) {
+      if (free_intercept(k)) continue;
+      for (std::size_t i = 0; i < weights.size(); ++i) offsets[k * weights.size() + i] += intercepts[k];
+    }
+  }
+  void evaluate_classes(double share, std::span<const double> changes) {
+    const std::size_t rows = weights.size();
+    for (std::size_t k = 0; k < classes(); ++k) {
+      const double b = free_intercept(k) ? intercepts[k] + share * changes[k] : 0.0;
+      const double* __restrict x = products.data() + k * rows, * __restrict step = way.data() + k * rows;
+      const double* __restrict offset = offsets.data() + k * rows;
+      double* __restrict z = shares_->values(k);
+      for (std::size_t i = 0; i < rows; ++i) z[i] = x[i] + share * step[i] + b + offset[i];
+    }
+    loss = shares_->load(residuals.data(), curvatures.data()) / total_;
+    volume = sum_over(curvatures.size(), [&](std::size_t i) { return curvatures[i]; });
+    if (!free_intercept_) return;
+    const auto found = shares_->settle(residuals.data());
+    std::copy(found.begin(), found.end(), tilt.begin());
   }
 
   void evaluate_risks(double share) {
@@ -320,6 +329,7 @@ class RowValues {
   RiskSets<T> risk_;
   std::vector<double> memory_;
   std::optional<Likelihood> likelihood_;  // Cox
+  std::optional<ClassShares> shares_;     // softmax
 };
 
 }  // namespace sheaf::linear::covariance

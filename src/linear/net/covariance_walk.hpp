@@ -1,0 +1,500 @@
+// The models of a path, one alpha after another (the problem: covariance_path.hpp). A model is trained by Newton steps:
+//
+//   duality gap of the present weights, of all features or of the members  ->  members  ->  H, if it is too old  ->
+//   the lowest point of the quadratic model (covariance_quadratic.hpp)  ->  the share of the way there that does not
+//   raise the objective (covariance_rows.hpp)  ->  X'u of the members, or of all features (covariance_columns.hpp)
+//
+// Of squares whose products H = X'SX / S and p = X'Sy / S are known of all features, g = p - Hw and the loss
+// (y'Sy / S - w'p - w'g) / 2 take the place of everything that visits rows.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "linear/net/covariance_columns.hpp"
+#include "linear/net/covariance_path.hpp"
+#include "linear/net/covariance_quadratic.hpp"
+#include "linear/net/covariance_rows.hpp"
+
+namespace sheaf::linear::covariance {
+
+template <class T>
+class PathWalk final : public CovariancePath {
+ public:
+  PathWalk(const ColumnProducts<T>& x, Loss loss, const ModelTask<T>& task, std::span<const double> intercepts,
+           const SharedProducts* shared)
+      : x_(x),
+        task_(task),
+        quadratic_(loss == Loss::squared),
+        coupled_(loss == Loss::cox || loss == Loss::softmax),
+        shared_(shared),
+        rows_(loss, task, at(x.rows()), intercepts),
+        q_(task_, at(x.features()), intercepts.size()) {
+    const auto weights = at(x.features()) * classes();
+    for (auto* vector : {&w_, &g_, &w_at_alpha_, &w_before_}) vector->assign(weights, 0.0);
+    for (std::size_t j = 0; j < weights; ++j)
+      if (task.curvature(q_.column_of(static_cast<std::int32_t>(j))) > 0)
+        varying_.push_back(static_cast<std::int32_t>(j));
+    changes_.assign(classes(), 0.0);
+    all_ = quadratic_ && shared != nullptr;
+    if (all_)
+      begin_with_all();
+    else
+      evaluate(0);
+  }
+
+  std::span<const double> weights() const override { return w_; }
+  std::vector<double> intercepts() const override {
+    auto result = rows_.intercepts;
+    for (std::size_t k = 0; k < classes(); ++k) result[k] += rows_.tilt[k];
+    if (classes() == 1) return result;
+    const double center = std::accumulate(result.begin(), result.end(), 0.0) / static_cast<double>(classes());
+    for (double& intercept : result) intercept -= center;
+    return result;
+  }
+  std::span<const double> products() override {
+    if (all_ || left_ || ++since_fresh_ >= 16) find_products();
+    return rows_.products;
+  }
+
+  CovarianceReport solve(double alpha, const GapGoal& goal, std::int32_t max_epochs) override {
+    begin_alpha(alpha);
+    CovarianceReport report;
+    double lowest = HUGE_VAL;  // gap so far
+    double precision = 0.1;    // of quadratic models, beside the tolerance
+    int in_vain = 0;
+    constexpr int most_in_vain = 5;
+    constexpr double rounding = 1e-16;  // of the loss, which quadratic models can't be better than
+    while (true) {
+      compute_gap(goal, report);
+      report.tolerance = goal.at(report.rows.loss);
+      const bool over = q_.epochs >= max_epochs;
+      if (report.gap <= report.tolerance || over || in_vain >= most_in_vain) {
+        if (complete_) break;
+        complete_gradient();
+        if (!over && choose_members()) {  // the end was that of a part of the problem
+          lowest = HUGE_VAL;
+          in_vain = 0;
+        } else {
+          ++in_vain;
+        }
+        continue;
+      }
+      const bool slow = report.gap > lowest / 2;
+      if (!slow) in_vain = 0;
+      lowest = std::min(lowest, report.gap);
+      const bool more = choose_members();
+      if (must_renew(report.gap, report.tolerance, slow)) renew();
+      // Steps of exact quadratic models that no longer bring the gap down are lost in rounding.
+      if (slow && !more && solved_ && off_ < nearly_exact) ++in_vain;
+      if (slow) precision = std::max(precision / 10, 1e-6);
+      if (!step(report, std::max(precision * report.tolerance, rounding * report.rows.loss))) ++in_vain;
+    }
+    report.epochs = q_.epochs;
+    report.rows.loss -= rows_.gain_of_tilt();  // of the intercepts that are returned
+    return report;
+  }
+
+ private:
+  double total() const { return task_.total; }
+  std::size_t classes() const { return rows_.classes(); }
+  /// f(class, columns, place in the list): parts of the list that are of one class.
+  template <class F>
+  void for_classes(std::span<const std::int32_t> list, const F& f) {
+    if (classes() == 1) return f(std::size_t{0}, list, std::size_t{0});
+    for (std::size_t first = 0, last = 0; first < list.size(); first = last) {
+      const auto k = q_.class_of(list[first]);
+      columns_.clear();
+      for (; last < list.size() && q_.class_of(list[last]) == k; ++last) columns_.push_back(q_.column_of(list[last]));
+      f(at(k), std::span<const std::int32_t>(columns_), first);
+    }
+  }
+  /// z = the sum over k of steps[k] times the column of list[k], in its class.
+  void add_columns(std::span<const std::int32_t> list, std::span<const double> steps, std::vector<double>& z) {
+    std::fill(z.begin(), z.end(), 0.0);
+    for_classes(list, [&](std::size_t k, std::span<const std::int32_t> columns, std::size_t first) {
+      x_.add(columns, steps.subspan(first, columns.size()), z.data() + k * at(x_.rows()));
+    });
+  }
+
+  void begin_alpha(double alpha) {
+    const double before = alpha_;
+    alpha_ = alpha;
+    task_.alpha1 = alpha * task_.shape.l1;
+    task_.alpha2 = alpha * task_.shape.l2;
+    fall_before_ = fall_;
+    fall_ = before > 0 && alpha > 0 ? before / alpha : 1;
+    w_before_.swap(w_at_alpha_);
+    w_at_alpha_ = w_;
+    q_.take_penalties(varying_);
+    q_.epochs = 0;
+    moved_ = false;
+  }
+
+  /// Squares of few features: products of all of them, and with the targets.
+  void begin_with_all() {
+    for (const auto j : varying_) q_.add_member(j);
+    q_.reserve(0, varying_.size());
+    q_.constant = true;
+    fill_from_shared();
+    double sum = 0;
+    for (std::size_t i = 0; i < rows_.targets.size(); ++i) sum += rows_.weights[i] * rows_.targets[i];
+    mean_target_ = task_.intercept ? sum / total() : 0;
+    squares_ = 0;
+    for (std::size_t i = 0; i < rows_.targets.size(); ++i) {
+      const double away = rows_.targets[i] - mean_target_;
+      rows_.residuals[i] = rows_.weights[i] * away;
+      squares_ += rows_.residuals[i] * away;
+    }
+    squares_ /= total();
+    pulls_.resize(q_.size());
+    x_.multiply(q_.members, rows_.residuals.data(), pulls_.data());
+    for (double& pull : pulls_) pull /= total();
+    refresh_gradient();
+    complete_ = true;
+  }
+  /// What all rows have, less what is different in the rows of this path.
+  void fill_from_shared() {
+    std::vector<std::int32_t> rows;
+    std::vector<double> changes;
+    for (std::size_t i = 0; i < rows_.weights.size(); ++i)
+      if (rows_.weights[i] != shared_->weights[i]) {
+        rows.push_back(static_cast<std::int32_t>(i));
+        changes.push_back(rows_.weights[i] - shared_->weights[i]);
+      }
+    const std::size_t size = q_.size();
+    std::vector<double> centers(size), sums(size);
+    for (std::size_t k = 0; k < size; ++k) centers[k] = shared_->centers[at(q_.members[k])];
+    const bool anew = x_.sparse() ? !rows.empty() : 2 * rows.size() > rows_.weights.size();
+    if (anew)
+      x_.weigh(q_.members, 0, centers, {}, rows_.weights, q_.matrix.data(), q_.stride, scratch_);
+    else if (!rows.empty())
+      x_.weigh(q_.members, 0, centers, rows, changes, q_.matrix.data(), q_.stride, scratch_);
+    const auto features = at(x_.features());
+    if (!anew)
+      for (std::size_t a = 0; a < size; ++a)
+        for (std::size_t b = 0; b <= a; ++b)
+          q_.matrix[a * q_.stride + b] += shared_->products[at(q_.members[a]) * features + at(q_.members[b])];
+    x_.multiply(q_.members, rows_.weights.data(), sums.data());
+    q_.means.resize(size);
+    q_.center(0, centers, sums, total());
+  }
+
+  /// At `share` of the way, and of the changes of the intercepts.
+  void evaluate(double share) {
+    rows_.evaluate(share, changes_);
+    q_.epochs += 1;
+  }
+  /// g of the features in `list`.
+  void update_gradient(std::span<const std::int32_t> list) {
+    found_.resize(list.size());
+    for_classes(list, [&](std::size_t k, std::span<const std::int32_t> columns, std::size_t first) {
+      x_.multiply(columns, rows_.residuals.data() + k * at(x_.rows()), found_.data() + first);
+    });
+    for (std::size_t k = 0; k < list.size(); ++k) g_[at(list[k])] = found_[k] / total();
+    q_.epochs += 1;
+  }
+  void complete_gradient() {
+    update_gradient(varying_);
+    complete_ = true;
+  }
+  /// Where products of all features are known.
+  void refresh_gradient() {
+    const std::size_t size = q_.size();
+    found_.assign(pulls_.begin(), pulls_.end());
+    for (std::size_t b = 0; b < size; ++b) {
+      const double weight = w_[at(q_.members[b])];
+      if (weight == 0) continue;
+      const double* row = q_.matrix.data() + b * q_.stride;
+      for (std::size_t a = 0; a < size; ++a) found_[a] -= weight * row[a];
+    }
+    double with_pulls = 0;
+    double with_rest = 0;
+    rows_.intercepts[0] = mean_target_;
+    for (std::size_t a = 0; a < size; ++a) {
+      const double weight = w_[at(q_.members[a])];
+      g_[at(q_.members[a])] = found_[a];
+      with_pulls += weight * pulls_[a];
+      with_rest += weight * found_[a];
+      rows_.intercepts[0] -= weight * q_.means[a];
+    }
+    rows_.loss = std::max(0.0, (squares_ - with_pulls - with_rest) / 2);
+    explained_ = with_pulls;
+    q_.epochs += 1;
+  }
+
+  FeatureSums sum_features(std::span<const std::int32_t> list) const {
+    FeatureSums sums;
+    for (const auto j : list) {
+      const ElasticNetPenalty<double> penalty{q_.penalty1[at(j)], q_.penalty2[at(j)]};
+      const auto column = q_.column_of(j);
+      const double curvature = task_.curvature(column) * task_.loss_curvature;
+      if (q_.limited())
+        sums.add(g_[at(j)], w_[at(j)], penalty, curvature, task_.limits_of(column));
+      else
+        sums.add(g_[at(j)], w_[at(j)], penalty, curvature);
+    }
+    return sums;
+  }
+
+  /// Of all features, or of those in work while the gradient of the others is not known.
+  void compute_gap(const GapGoal& goal, CovarianceReport& report) {
+    report.features = sum_features(complete_ ? varying_ : q_.members);
+    report.rows = {rows_.loss, 0};
+    double scale = 0;
+    double dual = 0;
+    if (quadratic_) {
+      report.rows.dual = (all_ ? squares_ - explained_ : targets_with_residuals()) - rows_.loss;
+      scale = dual_scale<Squared>(report.features, report.rows, q_.limited());
+      dual = squared_dual(report.rows, scale);
+    } else if (!moved_ && report.features.ratio > 1 + 3 * std::sqrt(2 * goal.share)) {
+      // The residuals of another alpha: there is no need for logarithms to see that a step is needed.
+      const double over = 1 - 1 / report.features.ratio;
+      report.gap = over * over * (rows_.loss - goal.least);
+      return;
+    } else {
+      scale = feasible_scale(report.features.ratio);
+      dual = rows_.dual_at(scale);
+      const bool as_they_are = scale != 1 && report.features.excess < HUGE_VAL;
+      report.rows.dual = as_they_are ? rows_.dual_at(1) : dual;
+    }
+    report.gap = duality_gap(report.features, report.rows, scale, dual);
+    constexpr double far = 0.5;  // beyond, residuals with another intercept may be no dual point
+    for (const double tilt : rows_.tilt)
+      if (!(std::abs(tilt) < far)) report.gap = HUGE_VAL;
+  }
+  double targets_with_residuals() const {
+    return sum_over(rows_.targets.size(),
+                    [&](std::size_t i) { return rows_.residuals[i] * (rows_.targets[i] - task_.center); }) /
+           total();
+  }
+
+  /// Features that may have a weight become members; their products are found under the weights that those of the
+  /// others were. Returns whether there are new ones.
+  bool choose_members() {
+    if (all_ || !complete_) return false;
+    // All products are found anew if a weight of a class joins: those that are near join with it.
+    const double near = varying_.size() <= few ? 0.0 : classes() > 1 ? 0.5 : std::clamp(2 - fall_, 0.3, 0.95);
+    const std::size_t before = q_.size();
+    for (const auto j : varying_)
+      if (q_.place[at(j)] < 0 && may_matter(j, near)) q_.add_member(j);
+    if (q_.size() == before) return false;
+    if (matrix_known_ && !coupled_) extend(before);
+    if (coupled_) matrix_known_ = false;  // rows don't know the decision values under which products were found
+    return true;
+  }
+  bool may_matter(std::int32_t j, double near) const {
+    return w_[at(j)] != 0 || q_.penalty1[at(j)] <= 0 || std::abs(g_[at(j)]) >= near * q_.penalty1[at(j)];
+  }
+  void extend(std::size_t first) {
+    q_.reserve(first, varying_.size());
+    const std::size_t size = q_.size();
+    std::vector<double> centers(size, 0.0), sums(size, 0.0);
+    const bool risks = coupled_ && classes() == 1;  // of Cox models, whose products don't see what is taken off
+    if (task_.intercept && !x_.sparse() && !risks)
+      for (std::size_t k = 0; k < size; ++k)
+        if (rows_.free_intercept(at(q_.classes[k]))) centers[k] = double(task_.mean(q_.columns[k]));
+    q_.epochs += 1;
+    if (classes() > 1) {
+      rows_.weigh_classes(x_, {q_.columns, q_.classes}, centers, q_.matrix.data(), q_.stride, q_.means, scratch_);
+      return q_.average();
+    }
+    if (risks) {
+      rows_.weigh_features(x_, q_.members, q_.matrix.data(), q_.stride, scratch_);
+    } else {
+      x_.weigh(q_.members, first, centers, {}, known_curvatures_, q_.matrix.data(), q_.stride, scratch_);
+      const auto added = std::span<const std::int32_t>(q_.members).subspan(first);
+      x_.multiply(added, known_curvatures_.data(), sums.data() + first);
+    }
+    q_.means.resize(size);
+    q_.center(first, centers, sums, known_volume_);
+  }
+
+  /// Whether steps with the products that are known would lead too far from where new ones would. Second derivatives
+  /// that are off by the share d leave about d^2 of the gap.
+  /// A mean says little of features that few rows have: where steps bring little, it is the products that are renewed.
+  bool must_renew(double gap, double tolerance, bool slow) {
+    off_ = 0;
+    if (!matrix_known_) return !all_;
+    if (quadratic_) return false;
+    const double scale = rows_.volume / known_volume_;
+    const double off =
+        sum_over(rows_.curvatures.size(), [scale, now = rows_.curvatures.data(), known = known_curvatures_.data()](
+                                              std::size_t i) { return std::abs(now[i] - scale * known[i]); });
+    const double d = off_ = 2 * off / rows_.volume;
+    constexpr double pays_for = 4;  // alphas that follow
+    const double left = d * d * gap;
+    const double steps = left > tolerance / 2 ? std::log(2 * left / tolerance) / -std::log(std::min(d * d, 0.9)) : 0;
+    const bool renew =
+        (slow && d >= nearly_exact) || d > 0.5 || pays_for * std::ceil(steps) * evaluation_cost() > renewal_cost();
+    if (!renew && std::abs(scale - 1) >= 1e-3) rescale(scale);
+    return renew;
+  }
+  /// What products of the members cost, in multiplications that find their numbers in a cache.
+  double renewal_cost() const {
+    const auto size = static_cast<double>(q_.size());
+    const double entries = static_cast<double>(x_.entries()) / static_cast<double>(x_.features());
+    if (coupled_ && classes() == 1) return static_cast<double>(x_.rows()) * size * (8 + size);  // gathered by time
+    return x_.sparse() ? 2 * size * size * entries : static_cast<double>(x_.rows()) * size * size / 2;
+  }
+  /// What one more step costs: columns come from further away, and losses have exponentials.
+  double evaluation_cost() const {
+    constexpr double far = 3;
+    const double losses = (coupled_ && classes() == 1 ? 400 : 150) * static_cast<double>(classes());
+    const auto features = static_cast<double>(q_.size() + varying_.size());
+    const double share = static_cast<double>(x_.entries()) / static_cast<double>(x_.features());
+    return far * share * features + losses * static_cast<double>(x_.rows());
+  }
+
+  void rescale(double scale) {
+    q_.rescale(scale);
+    for (double& s : known_curvatures_) s *= scale;
+    known_volume_ *= scale;
+  }
+  /// Products of the members under the present second derivatives. Members that are far from their bounds leave.
+  void renew() {
+    if ((complete_ && matrix_known_) || classes() > 1) {
+      auto old = q_.members;
+      if (classes() > 1) std::sort(old.begin(), old.end());  // products of a class are found together
+      q_.clear();
+      const double near = varying_.size() <= few ? 0.0 : classes() > 1 ? 0.25 : 0.5;
+      for (const auto j : old)
+        if (!complete_ || !matrix_known_ || may_matter(j, near)) q_.add_member(j);
+    }
+    known_curvatures_ = rows_.curvatures;
+    known_volume_ = rows_.volume;
+    matrix_known_ = true;
+    extend(0);
+  }
+
+  /// A Newton step: to the lowest point of the quadratic model, or as far on the way there as the objective falls.
+  /// False: nothing moved.
+  bool step(const CovarianceReport& report, double goal) {
+    const std::size_t size = q_.size();
+    q_.begin(w_, g_);
+    if (!moved_ && !q_.factors()) follow_path();
+    solved_ = q_.minimise(goal);
+    if (all_) {
+      const bool moved = q_.before != q_.now;
+      for (std::size_t k = 0; k < size; ++k) w_[at(q_.members[k])] = q_.now[k];
+      if (moved) refresh_gradient();
+      moved_ = true;
+      return moved;
+    }
+    std::vector<std::int32_t> list;
+    std::vector<double> steps;
+    changes_ = rows_.tilt;
+    for (std::size_t k = 0; k < size; ++k) {
+      if (q_.now[k] == q_.before[k]) continue;
+      list.push_back(q_.members[k]);
+      steps.push_back(q_.now[k] - q_.before[k]);
+      left_ = left_ || q_.now[k] == 0;
+      if (task_.intercept)
+        for (std::size_t c = 0; c < classes(); ++c) changes_[c] -= q_.means[k * classes() + c] * steps.back();
+    }
+    if (list.empty() && changes_ == std::vector<double>(classes(), 0.0)) return false;
+    add_columns(list, steps, rows_.way);
+    moved_ = true;
+    if (quadratic_) changes_[0] = 0;  // the intercept is the best one for every weight
+    const double share = take(report.rows.loss, report.features.penalty());
+    for (std::size_t c = 0; c < classes(); ++c) rows_.intercepts[c] += share * changes_[c];
+    for (std::size_t i = 0; i < rows_.way.size(); ++i) rows_.products[i] += share * rows_.way[i];
+    for (std::size_t k = 0; k < size; ++k) w_[at(q_.members[k])] = weight_at(k, share);
+    if (4 * size >= varying_.size()) return complete_gradient(), true;
+    complete_ = false;
+    update_gradient(q_.members);
+    return true;
+  }
+  double weight_at(std::size_t k, double share) const {
+    if (share == 1) return q_.now[k];
+    return task_.within_limits(q_.columns[k], q_.before[k] + share * (q_.now[k] - q_.before[k]));
+  }
+  /// The share of the way that does not raise the objective, which is `loss` and `penalty`, by more than rounding does;
+  /// rows are evaluated there. A loss of counts may be below 0, so that the objective says nothing of their size.
+  double take(double loss, double penalty) {
+    const double rounding = 1e-14 * (std::abs(loss) + penalty);
+    double share = 1;
+    for (int turn = 0;; ++turn, share /= 2) {
+      evaluate(share);
+      if (quadratic_ || turn >= 30) return share;
+      double penalties = 0;
+      for (std::size_t k = 0; k < q_.size(); ++k) {
+        const auto j = at(q_.members[k]);
+        penalties += ElasticNetPenalty<double>{q_.penalty1[j], q_.penalty2[j]}.value(weight_at(k, share));
+      }
+      if (rows_.loss + penalties <= loss + penalty + rounding) return share;
+    }
+  }
+
+  /// Weights go on as they went from the alpha before to this one: those of squares are linear in alpha as long as the
+  /// same features have weights.
+  void follow_path() {
+    if (!(fall_ > 1) || !(fall_before_ > 1)) return;
+    // From alpha f2 f1 to alpha f1, and to alpha.
+    const double further = (fall_ - 1) / (fall_ * (fall_before_ - 1));
+    for (std::size_t k = 0; k < q_.size(); ++k) {
+      const double w = q_.now[k];
+      const double earlier = w_before_[at(q_.members[k])];
+      const double next = w + further * (w - earlier);
+      if (w * earlier > 0 && next * w > 0) q_.move_to(k, task_.within_limits(q_.columns[k], next));
+    }
+  }
+
+  void find_products() {
+    std::vector<std::int32_t> list;
+    std::vector<double> weights;
+    for (const auto j : varying_)
+      if (w_[at(j)] != 0) {
+        list.push_back(j);
+        weights.push_back(w_[at(j)]);
+      }
+    add_columns(list, weights, rows_.products);
+    since_fresh_ = 0;
+    left_ = false;
+  }
+
+  static constexpr double nearly_exact = 1e-6;  // of second derivatives
+  static constexpr std::size_t few = 64;        // weights that are all members
+
+  const ColumnProducts<T>& x_;
+  ModelTask<T> task_;
+  bool quadratic_;
+  bool coupled_;      // the second derivative couples rows
+  bool all_ = false;  // products of all features are known: rows are not visited
+  const SharedProducts* shared_;
+  RowValues<T> rows_;
+  MemberModel<T> q_;
+  int since_fresh_ = 0;  // products that were updated, not found anew
+  bool left_ = false;    // since then a feature lost its weight, and rounding left some of it in the products
+
+  double alpha_ = 0;
+  double fall_ = 1;                            // the alpha before over this one
+  double fall_before_ = 1;                     // likewise of the alpha before
+  std::vector<double> w_at_alpha_, w_before_;  // weights of the last alpha and of the one before
+
+  // Over features:
+  std::vector<std::int32_t> varying_;
+  std::vector<double> w_, g_;
+  bool solved_ = true;     // the last quadratic model, as well as it was wanted
+  bool moved_ = false;     // since this alpha began
+  bool complete_ = false;  // g is known of all features
+  std::vector<double> found_;
+
+  // Squares where products of all features are known:
+  std::vector<double> pulls_;  // of the targets
+  double mean_target_ = 0, squares_ = 0, explained_ = 0;
+
+  std::vector<double> known_curvatures_;  // under which products were found
+  double known_volume_ = 0;
+  double off_ = 0;  // how far the present ones are from those, as a share
+  bool matrix_known_ = false;
+  std::vector<double> scratch_;
+  std::vector<double> changes_;        // of the intercepts, by a step
+  std::vector<std::int32_t> columns_;  // of the weights of one class
+};
+
+}  // namespace sheaf::linear::covariance
