@@ -29,6 +29,7 @@
 #include <sheaf/progress.hpp>
 #include <sheaf/report.hpp>
 #include <sheaf/rescore.hpp>
+#include <sheaf/ridge.hpp>
 #include <sheaf/scaling.hpp>
 #include <sheaf/scores.hpp>
 #include <sheaf/search.hpp>

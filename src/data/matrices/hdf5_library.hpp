@@ -19,6 +19,7 @@ Function hdf5_function(const char* name) {
 
 // NOLINTBEGIN(cppcoreguidelines-macro-usage): names of the library itself
 #define SHEAF_HDF5_VARIABLE(name) (*static_cast<hid_t*>(sheaf::hdf5_symbol(name)))
+#define H5check_version (*sheaf::hdf5_function<decltype(&::H5check_version)>("H5check_version"))
 #define H5open (*sheaf::hdf5_function<decltype(&::H5open)>("H5open"))
 #define H5Aclose (*sheaf::hdf5_function<decltype(&::H5Aclose)>("H5Aclose"))
 #define H5Acreate_by_name (*sheaf::hdf5_function<decltype(&::H5Acreate_by_name)>("H5Acreate_by_name"))

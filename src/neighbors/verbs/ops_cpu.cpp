@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <limits>
 #include <optional>
 
 #include "core/instruction_sets.hpp"
@@ -15,7 +14,7 @@
 #include "neighbors/verbs/lists_cpu.hpp"
 #include "neighbors/verbs/pieces.hpp"
 #include "neighbors/verbs/tiles_cpu.hpp"
-#include "neighbors/verbs/tree_cpu.hpp"
+#include "neighbors/verbs/tree_search_cpu.hpp"
 
 namespace sheaf::neighbors {
 namespace {
@@ -85,6 +84,8 @@ class RadiusSink {
 
 template <class S>
 class CpuOps final : public NeighborOps {
+  using TreeScratch = typename cpu::TreeSearch<S>::Scratch;
+
  public:
   /// `is_piece`: a part of larger data, which is cut no further.
   CpuOps(const Context& context, const RowPair<S>& pair, bool is_piece = false)
@@ -316,91 +317,17 @@ class CpuOps final : public NeighborOps {
     });
   }
 
-  /// Whether a tree leaves so few rows to compare that it is faster than the filter, which compares all of them: asked
-  /// of some queries. Of k rows, or of those within a radius.
+  /// Whether a tree leaves so few rows to compare that it is faster. Of k rows, or of those within a radius.
   bool suits_tree(const Allowed& allowed, std::int64_t queries, std::optional<std::int64_t> k, double radius = 0) {
-    constexpr std::int64_t asked = 32;
-    constexpr std::int64_t slower = 12;  // a row of the tree beside one of the filter
-    const auto unit = cpu::tree_unit(pair_.distance);
-    if (!unit || is_sparse(pair_.data.x) || pair_.columns() > cpu::Tree<S>::most_columns ||
-        pair_.rows() < cpu::Tree<S>::fewest_rows || queries < asked)
-      return false;
-    if (!tree_) tree_ = std::make_unique<cpu::Tree<S>>(context_, pair_, *unit);
-    TreeScratch scratch(pair_.columns());
-    std::int64_t compared = 0;
-    for (std::int64_t q = 0; q < asked; ++q) {
-      const auto place = q * queries / asked;
-      compared += k ? ask_tree(allowed, place, *k, scratch) : ask_tree_within(allowed, place, radius, scratch);
-    }
-    return compared * slower < asked * pair_.rows();
-  }
-
-  /// Memory of one thread.
-  struct TreeScratch {
-    explicit TreeScratch(std::int64_t columns) : query(static_cast<std::size_t>(columns)) {}
-    std::vector<double> query, distances = {};
-    std::vector<Found> found = {};
-    ExactDistances::Scratch exact = {};
-  };
-
-  /// Leaves the k nearest in scratch.found, as a heap. Returns the number of rows that were compared.
-  std::int64_t ask_tree(const Allowed& allowed, std::int64_t place, std::int64_t k, TreeScratch& scratch) const {
-    const auto query = allowed.query(place);
-    write_row(pair_.from(), query, scratch.query.data());
-    auto& found = scratch.found;
-    found.clear();
-    constexpr double none = std::numeric_limits<double>::infinity();
-    return tree_->visit(scratch.query.data(), none, [&](std::span<const std::int32_t> rows) {
-      scratch.distances.resize(rows.size());
-      exact_->to_rows(query, rows, scratch.distances.data(), scratch.exact);
-      for (std::size_t r = 0; r < rows.size(); ++r) {
-        const Found one{scratch.distances[r], rows[r]};
-        const bool full = std::ssize(found) == k;
-        if ((full && !(one < found.front())) || !allowed(place, rows[r])) continue;
-        if (full) {
-          std::pop_heap(found.begin(), found.end());
-          found.back() = one;
-        } else {
-          found.push_back(one);
-        }
-        std::push_heap(found.begin(), found.end());
-      }
-      return std::ssize(found) == k ? tree_->limit(found.front().distance) : none;
-    });
-  }
-
-  /// Leaves the rows within the radius in scratch.found.
-  std::int64_t ask_tree_within(const Allowed& allowed, std::int64_t place, double radius, TreeScratch& scratch) const {
-    const auto query = allowed.query(place);
-    write_row(pair_.from(), query, scratch.query.data());
-    scratch.found.clear();
-    const double limit = tree_->limit(radius);
-    return tree_->visit(scratch.query.data(), limit, [&](std::span<const std::int32_t> rows) {
-      scratch.distances.resize(rows.size());
-      exact_->to_rows(query, rows, scratch.distances.data(), scratch.exact);
-      for (std::size_t r = 0; r < rows.size(); ++r)
-        if (allowed(place, rows[r])) scratch.found.push_back({scratch.distances[r], rows[r]});
-      return limit;
-    });
-  }
-
-  /// Calls work(place, scratch) for all queries, rows among themselves in the order of the tree.
-  template <class Work>
-  void for_tree_queries(const Allowed& allowed, std::int64_t queries, const Work& work) {
-    const bool in_order = pair_.self && allowed.queries == nullptr;
-    Stage stage(context_.progress(), "finding neighbours", queries, context_.stop());
-    parallel_ranges(context_, queries, 64, [&](Range range) {
-      TreeScratch scratch(pair_.columns());
-      for (auto i = range.begin; i < range.end; ++i)
-        work(in_order ? tree_->order()[static_cast<std::size_t>(i)] : i, scratch);
-      stage.advance(range.end - range.begin);
-    });
+    if (!cpu::TreeSearch<S>::takes(pair_)) return false;
+    if (!tree_) tree_ = std::make_unique<cpu::TreeSearch<S>>(context_, pair_, *exact_);
+    return tree_->pays(allowed, queries, k, radius);
   }
 
   void nearest_by_tree(const Allowed& allowed, std::int64_t queries, std::int64_t k, std::span<std::int32_t> indices,
                        std::span<double> distances) {
-    for_tree_queries(allowed, queries, [&](std::int64_t place, TreeScratch& scratch) {
-      ask_tree(allowed, place, k, scratch);
+    tree_->for_queries(allowed, queries, [&](std::int64_t place, TreeScratch& scratch) {
+      tree_->nearest(allowed, place, k, scratch);
       std::sort_heap(scratch.found.begin(), scratch.found.end());
       auto to = static_cast<std::size_t>(place * k);
       for (const auto& one : scratch.found) {
@@ -411,8 +338,8 @@ class CpuOps final : public NeighborOps {
   }
 
   void within_by_tree(const Allowed& allowed, double radius, std::vector<std::vector<Found>>& lists) {
-    for_tree_queries(allowed, std::ssize(lists), [&](std::int64_t place, TreeScratch& scratch) {
-      ask_tree_within(allowed, place, radius, scratch);
+    tree_->for_queries(allowed, std::ssize(lists), [&](std::int64_t place, TreeScratch& scratch) {
+      tree_->within(allowed, place, radius, scratch);
       keep_within(radius, scratch.found);
       lists[static_cast<std::size_t>(place)] = scratch.found;
     });
@@ -498,7 +425,7 @@ class CpuOps final : public NeighborOps {
   const RowPair<S>& pair_;
   std::unique_ptr<ExactDistances> exact_;
   bool is_piece_;
-  std::unique_ptr<cpu::Tree<S>> tree_;
+  std::unique_ptr<cpu::TreeSearch<S>> tree_;
   FilterPlan plan_;
   Panels data_;             // the rows of the filter, dense
   cpu::SparseRows sparse_;  // or sparse, and by feature

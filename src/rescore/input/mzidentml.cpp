@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "data/text/number.hpp"
-#include "rescore/input/other_formats.hpp"
 #include "data/xml/xml.hpp"
+#include "rescore/input/other_formats.hpp"
 
 namespace sheaf::rescore {
 namespace {
