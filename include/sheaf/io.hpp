@@ -1,6 +1,6 @@
-// Reading and writing datasets: text (LIBSVM/svmlight, CSV, ARFF, Matrix Market) and binary files (NumPy, BIOM, AnnData,
-// 10x, Excel), plain or compressed (.gz, .xz, .zst), file or standard input. Rows are samples and columns are features,
-// whatever the file's own order. docs/formats.md describes each format.
+// Reading and writing datasets: text (LIBSVM/svmlight, CSV, ARFF, Matrix Market) and binary files (NumPy, BIOM,
+// AnnData, 10x, Excel), plain or compressed (.gz, .xz, .zst), file or standard input. Rows are samples and columns are
+// features, whatever the file's own order. docs/formats.md describes each format.
 #pragma once
 
 #include <cstdint>
@@ -78,8 +78,8 @@ struct ReadOptions {
   /// A CSV or TSV file with more columns of the rows, joined by their ids; empty: none. Label, event, group, order,
   /// weights and split may be columns of it. Rows without a line there are left out, unless `known` is given.
   std::string metadata = {};
-  /// The column of ids: of `metadata` (empty: its first), and of a CSV dataset, where it gives Dataset::row_names and is
-  /// no feature (not there: its first column).
+  /// The column of ids: of `metadata` (empty: its first), and of a CSV dataset, where it gives Dataset::row_names and
+  /// is no feature (not there: its first column).
   std::string id = {};
   std::string layer = {};  ///< AnnData: the layer to read in place of X; empty: X
   std::string sheet = {};  ///< Excel: the name of the sheet; empty: the first
