@@ -364,7 +364,7 @@ int main_of(int argc, char** argv) {
     run_growth(options);
   else if (options.mode == "size")
     run_size(options);
-  else if (options.table.empty())
+  else if (options.table.empty() && !(options.mode == "peers" && options.rows > 0))
     throw UsageError("--table FILE is missing");
   else if (options.mode == "search")
     run_search(options);

@@ -283,7 +283,7 @@ class _NetRegressorCV(_NetMixin, _CrossValidated, WeightedRegressor):
         self.mse_path_ = -scores[0] if len(grids) == 1 else -scores
 
 
-class _Identity(RegressorMixin, BaseEstimator):
+class _Identity(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Predicts what it is given."""
 
     def predict(self, predictions: Array) -> Array:
@@ -319,7 +319,7 @@ class RidgeCV(_CrossValidated, WeightedRegressor):
     >>> from sheaf import RidgeCV
     >>> X, y = load_diabetes(return_X_y=True)
     >>> RidgeCV(alphas=[0.001, 0.01, 0.1, 1]).fit(X, y).alpha_
-    0.001
+    0.01
     """
 
     _plain = Ridge
@@ -381,6 +381,8 @@ class RidgeCV(_CrossValidated, WeightedRegressor):
             kept = np.flatnonzero(weights)
             rows, target = _safe_indexing(X, kept), _safe_indexing(y, kept)
             row_weights = np.asarray(weights, dtype=float)[kept]
+        if rows.shape[0] < 2:
+            raise ValueError(f"n_samples={rows.shape[0]}: leaving out each row needs 2 rows or more")
         scores = self._leave_one_out_scores(plain, rows, target, row_weights)
         best = int(np.argmax(scores))
         self.alpha_ = self._grids(X, y, weights)[0]["alpha"][best]

@@ -138,7 +138,9 @@ test_that("options and grids of several models are those of each that has them",
   expect_true(all(is.na(found$results$gamma[found$results$model == "linear"])))
   alone <- sheaf_search(x, iris$Species, model = "linear", grid = list(cost = c(0.1, 10)), tolerance = 1e-6,
                         foldid = foldid, seed = 1)
-  expect_equal(found$results$mean[found$results$model == "linear"], alone$results$mean)
+  linear <- found$results[found$results$model == "linear", ]  # without points that fell behind the other model
+  expect_gt(nrow(linear), 0)
+  expect_equal(linear$mean, alone$results$mean[match(linear$cost, alone$results$cost)])
   expect_error(sheaf_search(x, iris$Species, model = c("linear", "svm"), k = 3), "k", class = "sheaf_error")
   expect_error(sheaf_search(x, iris$Species, model = "auto", cost = 1), "cost", class = "sheaf_error")
 })
