@@ -95,6 +95,11 @@ class _CrossValidated(SheafEstimator):
             kept = np.flatnonzero(sample_weight)
             cv = _among(kept, len(sample_weight), cv)
             X, y, sample_weight = _safe_indexing(X, kept), _safe_indexing(y, kept), sample_weight[kept]
+        self._choose(X, y, sample_weight, cv)
+        return self
+
+    def _choose(self, X: Any, y: Any, sample_weight: Any, cv: Any) -> None:
+        """Searches over the folds, and becomes the best model."""
         grids = self._grids(X, y, sample_weight)
         search = SheafSearchCV(
             self._plain_model(),
@@ -110,7 +115,6 @@ class _CrossValidated(SheafEstimator):
         self.best_params_, self.best_score_ = search.best_params_, search.best_score_
         folds = [search.cv_results_[f"split{s}_test_score"] for s in range(search.n_splits_)]
         self._keep_results(grids, np.stack(folds, axis=-1).reshape(len(grids), -1, len(folds)))
-        return self
 
     def _become(self, chosen: Any) -> None:
         """Takes over what a fitted plain model has."""
@@ -354,41 +358,18 @@ class RidgeCV(_CrossValidated, WeightedRegressor):
     def _keep_results(self, grids: list[Grid], scores: Array) -> None:
         self.alpha_ = self.best_params_["alpha"]
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Search for the best penalty, and train with it on all rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows. C-ordered arrays of float32 or float64 and CSR matrices are used without a copy.
-        y : array-like of shape (n_samples,)
-            What to predict for each row.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts in training and in scores; None: 1. Rows of weight 0 are left out.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        if self.cv is not None:
-            return super().fit(X, y, sample_weight)
+    def _choose(self, X: Any, y: Any, sample_weight: Any, cv: Any) -> None:
+        if cv is not None:
+            return super()._choose(X, y, sample_weight, cv)
         plain = self._plain_model()
-        X, y = plain._validated(X, y)
-        weights = check_weights(sample_weight, X)
-        rows, target, row_weights = X, y, None
-        if weights is not None:
-            kept = np.flatnonzero(weights)
-            rows, target = _safe_indexing(X, kept), _safe_indexing(y, kept)
-            row_weights = np.asarray(weights, dtype=float)[kept]
+        rows, target = plain._validated(X, y)
         if rows.shape[0] < 2:
             raise ValueError(f"n_samples={rows.shape[0]}: leaving out each row needs 2 rows or more")
-        scores = self._leave_one_out_scores(plain, rows, target, row_weights)
+        scores = self._leave_one_out_scores(plain, rows, target, sample_weight)
         best = int(np.argmax(scores))
-        self.alpha_ = self._grids(X, y, weights)[0]["alpha"][best]
+        self.alpha_ = self._grids(X, y, sample_weight)[0]["alpha"][best]
         self.best_params_, self.best_score_ = {"alpha": self.alpha_}, float(scores[best])
-        self._become(plain.set_params(alpha=self.alpha_).fit(X, y, weights))
-        return self
+        self._become(plain.set_params(alpha=self.alpha_).fit(X, y, sample_weight))
 
     def _leave_one_out_scores(self, plain: Any, X: Any, y: Any, weights: Array | None) -> Array:
         alphas = self._grids(X, y, weights)[0]["alpha"]
@@ -396,7 +377,7 @@ class RidgeCV(_CrossValidated, WeightedRegressor):
         dataset = plain._dataset(context, X)
         plain._set_target(dataset, y)
         predictions = _core.ridge_leave_one_out(
-            context, dataset, alphas, [] if weights is None else weights.tolist(), self.fit_intercept
+            context, dataset, alphas, [] if weights is None else np.asarray(weights, dtype=float).tolist(), self.fit_intercept
         )
         target = np.asarray(to_numpy(y), dtype=float).ravel()
         if self.scoring is None:
