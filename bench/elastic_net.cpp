@@ -21,9 +21,9 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
-#include <sheaf/elastic_net.hpp>
 #include <sheaf/io.hpp>
-#include <sheaf/splits.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
+#include <sheaf/solvers/splits.hpp>
 
 #include "core/fail.hpp"
 #include "core/random.hpp"

@@ -22,9 +22,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <sheaf/glm.hpp>
 #include <sheaf/io.hpp>
-#include <sheaf/splits.hpp>
+#include <sheaf/solvers/glm.hpp>
+#include <sheaf/solvers/splits.hpp>
 
 #include "core/random.hpp"
 #include "linear/model/glm_problem.hpp"

@@ -28,9 +28,9 @@
 
 #include <sheaf/generate.hpp>
 #include <sheaf/io.hpp>
-#include <sheaf/linear.hpp>
 #include <sheaf/search.hpp>
-#include <sheaf/splits.hpp>
+#include <sheaf/solvers/linear.hpp>
+#include <sheaf/solvers/splits.hpp>
 
 #include "core/fail.hpp"
 #include "linear/newton/newton.hpp"

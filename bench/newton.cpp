@@ -17,8 +17,8 @@
 
 #include <sheaf/generate.hpp>
 #include <sheaf/io.hpp>
-#include <sheaf/linear.hpp>
-#include <sheaf/splits.hpp>
+#include <sheaf/solvers/linear.hpp>
+#include <sheaf/solvers/splits.hpp>
 
 #include "peers/liblinear.hpp"
 #include "program.hpp"

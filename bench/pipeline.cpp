@@ -8,10 +8,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include <sheaf/elastic_net.hpp>
 #include <sheaf/generate.hpp>
 #include <sheaf/search.hpp>
 #include <sheaf/selection.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
 
 #include "program.hpp"
 #include "timing.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <sheaf/binning.hpp>
 #include <sheaf/io.hpp>
+#include <sheaf/solvers/binning.hpp>
 
 #include "core/parallel.hpp"
 #include "core/random.hpp"

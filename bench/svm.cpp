@@ -15,8 +15,8 @@
 
 #include <sheaf/generate.hpp>
 #include <sheaf/io.hpp>
-#include <sheaf/splits.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/splits.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "peers/libsvm.hpp"
 #include "plot.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <sheaf/io.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "timing.hpp"
 

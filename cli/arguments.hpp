@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <sheaf/parameters.hpp>
+#include <sheaf/solvers/parameters.hpp>
 
 #include "files.hpp"
 

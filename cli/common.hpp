@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <sheaf/parameters.hpp>
+#include <sheaf/solvers/parameters.hpp>
 
 #include "arguments.hpp"
 #include "progress_bar.hpp"

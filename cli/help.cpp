@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/model_options.hpp>
+#include <sheaf/solvers/model_options.hpp>
 
 #include "core/fail.hpp"
 #include "core/names.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include <sheaf/progress.hpp>
+#include <sheaf/solvers/progress.hpp>
 
 namespace sheaf::cli {
 

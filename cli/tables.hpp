@@ -7,7 +7,7 @@
 
 #include <sheaf/io.hpp>
 #include <sheaf/pipeline.hpp>
-#include <sheaf/profile.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 #include "arguments.hpp"
 #include "common.hpp"

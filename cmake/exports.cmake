@@ -14,7 +14,7 @@ function(words_of files pattern out)
   set(${out} ${words} PARENT_SCOPE)
 endfunction()
 
-file(GLOB headers ${SOURCE}/include/sheaf/*.hpp)
+file(GLOB_RECURSE headers ${SOURCE}/include/sheaf/*.hpp)
 words_of("${headers}" "[A-Za-z_][A-Za-z0-9_]*" public)
 # What lies in a namespace of its own belongs to one folder of src.
 file(GLOB_RECURSE internals ${SOURCE}/src/*.hpp)

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <sheaf/device.hpp>
+#include <sheaf/solvers/device.hpp>
 
 namespace sheaf::test {
 

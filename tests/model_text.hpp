@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include <sheaf/linear.hpp>
 #include <sheaf/model.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/linear.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 namespace sheaf::test {
 

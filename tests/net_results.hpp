@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/elastic_net.hpp>
 #include <sheaf/io.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
 
 #include "devices.hpp"
 #include "golden.hpp"

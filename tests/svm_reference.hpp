@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 namespace sheaf::test {
 

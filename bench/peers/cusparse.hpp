@@ -4,8 +4,8 @@
 #include <functional>
 #include <memory>
 
-#include <sheaf/array.hpp>
-#include <sheaf/matrix.hpp>
+#include <sheaf/solvers/array.hpp>
+#include <sheaf/solvers/matrix.hpp>
 
 namespace sheaf::bench {
 

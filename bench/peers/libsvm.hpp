@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <sheaf/dataset.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 namespace sheaf::bench {
 

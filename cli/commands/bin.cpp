@@ -1,6 +1,6 @@
 #include <memory>
 
-#include <sheaf/binning.hpp>
+#include <sheaf/solvers/binning.hpp>
 
 #include "command.hpp"
 #include "commands/binning.hpp"

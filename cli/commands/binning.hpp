@@ -1,8 +1,8 @@
 // Shared by the commands that bin values: their checks, and --missing with a bin of its own.
 #pragma once
 
-#include <sheaf/binning.hpp>
 #include <sheaf/io.hpp>
+#include <sheaf/solvers/binning.hpp>
 
 #include "arguments.hpp"
 

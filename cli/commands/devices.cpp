@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <sheaf/context.hpp>
-#include <sheaf/device.hpp>
+#include <sheaf/solvers/device.hpp>
 
 #include "command.hpp"
 #include "terminal.hpp"

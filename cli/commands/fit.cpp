@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include <sheaf/model.hpp>
-#include <sheaf/profile.hpp>
 #include <sheaf/report.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 #include "command.hpp"
 #include "commands/model_arguments.hpp"

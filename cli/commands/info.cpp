@@ -3,8 +3,8 @@
 #include <memory>
 
 #include <sheaf/pipeline.hpp>
-#include <sheaf/profile.hpp>
 #include <sheaf/report.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 #include "command.hpp"
 #include "tables.hpp"

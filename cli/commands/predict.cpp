@@ -3,9 +3,9 @@
 #include <memory>
 #include <optional>
 
-#include <sheaf/glm.hpp>
 #include <sheaf/model.hpp>
-#include <sheaf/stack.hpp>
+#include <sheaf/solvers/glm.hpp>
+#include <sheaf/solvers/stack.hpp>
 
 #include "command.hpp"
 #include "core/fail.hpp"

@@ -1,6 +1,6 @@
 #include <memory>
 
-#include <sheaf/scaling.hpp>
+#include <sheaf/solvers/scaling.hpp>
 
 #include "command.hpp"
 #include "core/fail.hpp"

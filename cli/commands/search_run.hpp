@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/profile.hpp>
 #include <sheaf/report.hpp>
 #include <sheaf/search.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 #include "arguments.hpp"
 #include "command_line.hpp"

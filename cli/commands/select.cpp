@@ -2,8 +2,8 @@
 #include <optional>
 #include <utility>
 
-#include <sheaf/binning.hpp>
 #include <sheaf/report.hpp>
+#include <sheaf/solvers/binning.hpp>
 
 #include "command.hpp"
 #include "commands/binning.hpp"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include <sheaf/io.hpp>
-#include <sheaf/linear.hpp>
 #include <sheaf/model.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "arguments.hpp"
 #include "signals.hpp"

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <memory>
 
-#include <sheaf/elastic_net.hpp>
-#include <sheaf/linear.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "command.hpp"
 #include "core/fail.hpp"

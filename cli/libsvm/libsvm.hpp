@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <sheaf/model.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "data/prepare/libsvm_scaling.hpp"
 

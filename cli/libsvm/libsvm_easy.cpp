@@ -6,7 +6,7 @@
 
 #include <sheaf/io.hpp>
 #include <sheaf/search.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "command.hpp"
 #include "common.hpp"

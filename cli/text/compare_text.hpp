@@ -4,8 +4,8 @@
 #include <string>
 
 #include <sheaf/compare.hpp>
-#include <sheaf/glm.hpp>
 #include <sheaf/model.hpp>
+#include <sheaf/solvers/glm.hpp>
 
 namespace sheaf::cli {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <sheaf/glm.hpp>
+#include <sheaf/solvers/glm.hpp>
 
 #include "core/text.hpp"
 #include "statistics/distributions.hpp"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include <sheaf/profile.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 namespace sheaf::cli {
 

@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include <sheaf/linear.hpp>
 #include <sheaf/model.hpp>
 #include <sheaf/neighbors.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/linear.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 namespace sheaf::cli {
 

@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 
 #include <sheaf/io.hpp>
-#include <sheaf/linear.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/linear.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "core/text.hpp"
 #include "tables.hpp"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/elastic_net.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
 
 #include "core/text.hpp"
 #include "tables.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include <sheaf/device.hpp>
-#include <sheaf/progress.hpp>
+#include <sheaf/solvers/device.hpp>
+#include <sheaf/solvers/progress.hpp>
 
 namespace sheaf {
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include <sheaf/device.hpp>
-#include <sheaf/matrix.hpp>
+#include <sheaf/solvers/device.hpp>
+#include <sheaf/solvers/matrix.hpp>
 
 namespace sheaf {
 

@@ -9,7 +9,7 @@
 
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
-#include <sheaf/parameters.hpp>
+#include <sheaf/solvers/parameters.hpp>
 
 namespace sheaf {
 

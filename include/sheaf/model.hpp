@@ -9,17 +9,17 @@
 #include <string_view>
 #include <vector>
 
-#include <sheaf/calibration.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
 #include <sheaf/io.hpp>
-#include <sheaf/model_options.hpp>
 #include <sheaf/neighbors.hpp>
 #include <sheaf/pipeline.hpp>
-#include <sheaf/predictions.hpp>
 #include <sheaf/scores.hpp>
-#include <sheaf/threshold.hpp>
-#include <sheaf/trained_model.hpp>
+#include <sheaf/solvers/calibration.hpp>
+#include <sheaf/solvers/model_options.hpp>
+#include <sheaf/solvers/predictions.hpp>
+#include <sheaf/solvers/threshold.hpp>
+#include <sheaf/solvers/trained_model.hpp>
 
 namespace sheaf {
 

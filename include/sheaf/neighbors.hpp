@@ -13,10 +13,10 @@
 
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
-#include <sheaf/model_options.hpp>
-#include <sheaf/parameters.hpp>
-#include <sheaf/predictions.hpp>
-#include <sheaf/trained_model.hpp>
+#include <sheaf/solvers/model_options.hpp>
+#include <sheaf/solvers/parameters.hpp>
+#include <sheaf/solvers/predictions.hpp>
+#include <sheaf/solvers/trained_model.hpp>
 
 namespace sheaf {
 

@@ -13,12 +13,12 @@
 #include <variant>
 #include <vector>
 
-#include <sheaf/binning.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
-#include <sheaf/model_options.hpp>
-#include <sheaf/parameters.hpp>
-#include <sheaf/scaling.hpp>
+#include <sheaf/solvers/binning.hpp>
+#include <sheaf/solvers/model_options.hpp>
+#include <sheaf/solvers/parameters.hpp>
+#include <sheaf/solvers/scaling.hpp>
 
 namespace sheaf {
 

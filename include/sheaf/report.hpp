@@ -4,11 +4,11 @@
 #include <span>
 #include <string>
 
-#include <sheaf/linear.hpp>
-#include <sheaf/profile.hpp>
 #include <sheaf/rescore.hpp>
 #include <sheaf/search.hpp>
 #include <sheaf/selection.hpp>
+#include <sheaf/solvers/linear.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 namespace sheaf {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <sheaf/context.hpp>
-#include <sheaf/parameters.hpp>
+#include <sheaf/solvers/parameters.hpp>
 
 namespace sheaf {
 

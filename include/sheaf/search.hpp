@@ -12,14 +12,14 @@
 #include <vector>
 
 #include <sheaf/io.hpp>
-#include <sheaf/kernel_counts.hpp>
 #include <sheaf/model.hpp>
-#include <sheaf/parameters.hpp>
 #include <sheaf/pipeline.hpp>
 #include <sheaf/scores.hpp>
-#include <sheaf/search_space.hpp>
 #include <sheaf/selection.hpp>
-#include <sheaf/splits.hpp>
+#include <sheaf/solvers/kernel_counts.hpp>
+#include <sheaf/solvers/parameters.hpp>
+#include <sheaf/solvers/search_space.hpp>
+#include <sheaf/solvers/splits.hpp>
 
 namespace sheaf {
 

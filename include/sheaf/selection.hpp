@@ -16,9 +16,9 @@
 #include <string_view>
 #include <vector>
 
-#include <sheaf/binning.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
+#include <sheaf/solvers/binning.hpp>
 
 namespace sheaf {
 

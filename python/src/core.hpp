@@ -1,6 +1,6 @@
 // What the files of the extension module share. The module converts arguments and results and nothing else: it has no
-// mathematics and no defaults of its own. Options go by the names of the parameter table (sheaf/parameters.hpp) and as
-// text, as on the command line.
+// mathematics and no defaults of its own. Options go by the names of the parameter table (sheaf/solvers/parameters.hpp)
+// and as text, as on the command line.
 #pragma once
 
 #include <functional>

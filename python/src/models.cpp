@@ -1,5 +1,5 @@
 // Options, training and trained models of all families.
-#include <sheaf/ridge.hpp>
+#include <sheaf/solvers/ridge.hpp>
 
 #include "core.hpp"
 

@@ -1,5 +1,5 @@
 // Paths of elastic nets: one on all rows, or one for each fold, with what they predict for the rows they did not see.
-#include <sheaf/net_path.hpp>
+#include <sheaf/solvers/net_path.hpp>
 
 #include "core.hpp"
 

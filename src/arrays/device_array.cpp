@@ -1,4 +1,4 @@
-#include <sheaf/device_array.hpp>
+#include <sheaf/solvers/device_array.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include <sheaf/device_array.hpp>
+#include <sheaf/solvers/device_array.hpp>
 
 #include "core/host_device.hpp"
 

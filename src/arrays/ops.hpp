@@ -6,7 +6,7 @@
 #include <memory>
 
 #include <sheaf/context.hpp>
-#include <sheaf/device_array.hpp>
+#include <sheaf/solvers/device_array.hpp>
 
 #include "arrays/functions.hpp"
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <sheaf/context.hpp>
-#include <sheaf/device.hpp>
+#include <sheaf/solvers/device.hpp>
 
 #include "core/device_cost.hpp"
 #include "core/fail.hpp"

@@ -2,7 +2,7 @@
 // are those of products with sparse data, which move more than they multiply; dense ones are faster on both.
 #pragma once
 
-#include <sheaf/device.hpp>
+#include <sheaf/solvers/device.hpp>
 
 namespace sheaf {
 

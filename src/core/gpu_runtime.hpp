@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <sheaf/device.hpp>
+#include <sheaf/solvers/device.hpp>
 
 namespace sheaf::cuda {
 

@@ -5,8 +5,8 @@
 
 #include <sys/mman.h>
 
-#include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
+#include <sheaf/solvers/array.hpp>
 
 #include "core/fail.hpp"
 #include "core/gpu_runtime.hpp"

@@ -1,4 +1,4 @@
-#include <sheaf/progress.hpp>
+#include <sheaf/solvers/progress.hpp>
 
 namespace sheaf {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <sheaf/array.hpp>
+#include <sheaf/solvers/array.hpp>
 
 namespace sheaf {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <unordered_map>
 
-#include <sheaf/survival.hpp>
+#include <sheaf/solvers/survival.hpp>
 
 #include "core/names.hpp"
 

@@ -1,4 +1,4 @@
-#include <sheaf/matrix.hpp>
+#include <sheaf/solvers/matrix.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <sheaf/parameters.hpp>
+#include <sheaf/solvers/parameters.hpp>
 
 #include "core/fail.hpp"
 #include "data/parameter_rows.hpp"

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <sheaf/parameters.hpp>
+#include <sheaf/solvers/parameters.hpp>
 
 #include "data/parameter_rows.hpp"
 

@@ -14,7 +14,7 @@
 
 #include <fmt/ranges.h>
 
-#include <sheaf/parameters.hpp>
+#include <sheaf/solvers/parameters.hpp>
 
 #include "core/fail.hpp"
 #include "core/names.hpp"

@@ -1,5 +1,5 @@
 #include <sheaf/generate.hpp>
-#include <sheaf/parameters.hpp>
+#include <sheaf/solvers/parameters.hpp>
 
 #include <algorithm>
 

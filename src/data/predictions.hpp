@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <sheaf/dataset.hpp>
-#include <sheaf/predictions.hpp>
+#include <sheaf/solvers/predictions.hpp>
 
 namespace sheaf {
 

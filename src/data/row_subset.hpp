@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include <sheaf/matrix.hpp>
+#include <sheaf/solvers/matrix.hpp>
 
 namespace sheaf {
 

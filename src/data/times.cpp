@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include <sheaf/survival.hpp>
+#include <sheaf/solvers/survival.hpp>
 
 namespace sheaf {
 

@@ -11,8 +11,8 @@
 
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
-#include <sheaf/model_options.hpp>
-#include <sheaf/trained_model.hpp>
+#include <sheaf/solvers/model_options.hpp>
+#include <sheaf/solvers/trained_model.hpp>
 
 #include "family/search.hpp"
 

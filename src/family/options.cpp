@@ -1,7 +1,7 @@
 // Options of any family and spaces to search, set from text by the rows of the family.
 #include <algorithm>
 
-#include <sheaf/search_space.hpp>
+#include <sheaf/solvers/search_space.hpp>
 
 #include "core/fail.hpp"
 #include "core/names.hpp"

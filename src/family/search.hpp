@@ -9,10 +9,10 @@
 #include <vector>
 
 #include <sheaf/error.hpp>
-#include <sheaf/kernel_counts.hpp>
-#include <sheaf/profile.hpp>
-#include <sheaf/search_space.hpp>
-#include <sheaf/trained_model.hpp>
+#include <sheaf/solvers/kernel_counts.hpp>
+#include <sheaf/solvers/profile.hpp>
+#include <sheaf/solvers/search_space.hpp>
+#include <sheaf/solvers/trained_model.hpp>
 
 #include "data/column_transforms.hpp"
 #include "data/labels.hpp"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <sheaf/search_space.hpp>
+#include <sheaf/solvers/search_space.hpp>
 
 namespace sheaf::engine {
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/profile.hpp>
 #include <sheaf/selection.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 namespace sheaf::information {
 

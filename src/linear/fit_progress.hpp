@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include <sheaf/progress.hpp>
+#include <sheaf/solvers/progress.hpp>
 
 namespace sheaf::linear {
 

@@ -12,7 +12,7 @@
 #include <cmath>
 #include <string_view>
 
-#include <sheaf/linear.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "core/host_device.hpp"
 #include "core/math.hpp"

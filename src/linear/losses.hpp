@@ -17,7 +17,7 @@
 #include <string_view>
 #include <tuple>
 
-#include <sheaf/linear.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "core/host_device.hpp"
 #include "core/math.hpp"

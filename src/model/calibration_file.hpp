@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include <sheaf/calibration.hpp>
+#include <sheaf/solvers/calibration.hpp>
 
 #include "data/text/model_file.hpp"
 

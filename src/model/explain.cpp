@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include <sheaf/linear.hpp>
 #include <sheaf/model.hpp>
-#include <sheaf/stack.hpp>
+#include <sheaf/solvers/linear.hpp>
+#include <sheaf/solvers/stack.hpp>
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"

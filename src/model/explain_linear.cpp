@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <sheaf/elastic_net.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
 
 #include "model/keep_largest.hpp"
 #include "pipeline/steps.hpp"

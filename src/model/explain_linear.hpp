@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include <sheaf/linear.hpp>
 #include <sheaf/model.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 namespace sheaf {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "core/random.hpp"
 #include "model/keep_largest.hpp"

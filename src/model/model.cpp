@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include <sheaf/io.hpp>
-#include <sheaf/splits.hpp>
-#include <sheaf/stack.hpp>
+#include <sheaf/solvers/splits.hpp>
+#include <sheaf/solvers/stack.hpp>
 
 #include "core/fail.hpp"
 #include "core/names.hpp"

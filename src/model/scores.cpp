@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include <sheaf/elastic_net.hpp>
 #include <sheaf/model.hpp>
-#include <sheaf/stack.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
+#include <sheaf/solvers/stack.hpp>
 
 #include "data/labels.hpp"
 #include "score/scorer.hpp"

@@ -7,7 +7,7 @@
 //     member 0.3 linear
 //     family linear
 //     ...
-#include <sheaf/stack.hpp>
+#include <sheaf/solvers/stack.hpp>
 
 #include <algorithm>
 

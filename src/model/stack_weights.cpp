@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 
-#include <sheaf/stack.hpp>
+#include <sheaf/solvers/stack.hpp>
 
 #include "core/fail.hpp"
 

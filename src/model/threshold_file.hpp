@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include <sheaf/threshold.hpp>
+#include <sheaf/solvers/threshold.hpp>
 
 #include "data/text/model_file.hpp"
 

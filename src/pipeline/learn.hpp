@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <sheaf/pipeline.hpp>
-#include <sheaf/profile.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 #include "data/column_transforms.hpp"
 

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <map>
 
-#include <sheaf/elastic_net.hpp>
-#include <sheaf/linear.hpp>
-#include <sheaf/profile.hpp>
-#include <sheaf/scaling.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
+#include <sheaf/solvers/linear.hpp>
+#include <sheaf/solvers/profile.hpp>
+#include <sheaf/solvers/scaling.hpp>
 
 #include "data/labels.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <sheaf/pipeline.hpp>
-#include <sheaf/profile.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 #include "data/nominal.hpp"
 

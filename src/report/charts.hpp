@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <sheaf/profile.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 namespace sheaf::report {
 

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/glm.hpp>
 #include <sheaf/report.hpp>
+#include <sheaf/solvers/glm.hpp>
 
 #include "core/fail.hpp"
 #include "report/csv_text.hpp"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include <sheaf/report.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 #include <sheaf/version.hpp>
 
 #include "core/text.hpp"

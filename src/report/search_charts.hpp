@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include <sheaf/linear.hpp>
 #include <sheaf/search.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "report/svg.hpp"
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <sheaf/report.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "data/parameter_json.hpp"
 #include "information/stability_json.hpp"

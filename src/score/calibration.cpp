@@ -1,4 +1,4 @@
-#include <sheaf/calibration.hpp>
+#include <sheaf/solvers/calibration.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
+#include <sheaf/solvers/array.hpp>
 
 #include "score/statistics.hpp"
 #include "score/test_rows.hpp"

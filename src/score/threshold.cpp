@@ -1,4 +1,4 @@
-#include <sheaf/threshold.hpp>
+#include <sheaf/solvers/threshold.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -12,7 +12,7 @@
 #include <numeric>
 #include <thread>
 
-#include <sheaf/profile.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 #include "core/fail.hpp"
 #include "data/describe/split_summary.hpp"

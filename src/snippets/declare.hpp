@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include <sheaf/snippets.hpp>
+#include <sheaf/solvers/snippets.hpp>
 
 namespace sheaf::snippets {
 

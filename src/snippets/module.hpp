@@ -8,7 +8,7 @@
 #include <string>
 
 #include <sheaf/context.hpp>
-#include <sheaf/snippets.hpp>
+#include <sheaf/solvers/snippets.hpp>
 
 #include "arrays/functions.hpp"
 #include "snippets/compile.hpp"

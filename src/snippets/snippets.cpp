@@ -1,4 +1,4 @@
-#include <sheaf/snippets.hpp>
+#include <sheaf/solvers/snippets.hpp>
 
 #include <algorithm>
 #include <map>

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <sheaf/snippets.hpp>
+#include <sheaf/solvers/snippets.hpp>
 
 namespace sheaf {
 

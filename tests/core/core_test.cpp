@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/error.hpp>
+#include <sheaf/solvers/array.hpp>
 
 #include "core/device_cost.hpp"
 #include "core/parallel.hpp"

@@ -8,7 +8,7 @@
 
 #include <sheaf/error.hpp>
 #include <sheaf/generate.hpp>
-#include <sheaf/parameters.hpp>
+#include <sheaf/solvers/parameters.hpp>
 
 #include "core/names.hpp"
 #include "core/temporary.hpp"

@@ -8,13 +8,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <sheaf/binning.hpp>
 #include <sheaf/generate.hpp>
 #include <sheaf/io.hpp>
-#include <sheaf/linear.hpp>
-#include <sheaf/profile.hpp>
-#include <sheaf/scaling.hpp>
 #include <sheaf/selection.hpp>
+#include <sheaf/solvers/binning.hpp>
+#include <sheaf/solvers/linear.hpp>
+#include <sheaf/solvers/profile.hpp>
+#include <sheaf/solvers/scaling.hpp>
 
 #include "devices.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include <sheaf/binning.hpp>
+#include <sheaf/solvers/binning.hpp>
 
 namespace sheaf::test {
 

@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#include <sheaf/binning.hpp>
+#include <sheaf/solvers/binning.hpp>
 
 #include "binned_codes.hpp"
 #include "core/fail.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <sheaf/binning.hpp>
+#include <sheaf/solvers/binning.hpp>
 
 #include "core/fail.hpp"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include <sheaf/binning.hpp>
 #include <sheaf/error.hpp>
+#include <sheaf/solvers/binning.hpp>
 
 #include "binned_codes.hpp"
 #include "binning_reference.hpp"

@@ -8,9 +8,9 @@
 
 #include <sheaf/error.hpp>
 #include <sheaf/io.hpp>
-#include <sheaf/linear.hpp>
 #include <sheaf/memory.hpp>
 #include <sheaf/model.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 namespace sheaf::test {
 namespace labels_test {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include <sheaf/io.hpp>
-#include <sheaf/scaling.hpp>
+#include <sheaf/solvers/scaling.hpp>
 
 #include "core/fail.hpp"
 #include "defects.hpp"

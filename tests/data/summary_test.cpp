@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include <sheaf/profile.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 #include "data/describe/split_summary.hpp"
 #include "tables.hpp"

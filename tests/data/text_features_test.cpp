@@ -8,8 +8,8 @@
 
 #include <sheaf/error.hpp>
 #include <sheaf/io.hpp>
-#include <sheaf/linear.hpp>
 #include <sheaf/model.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "data/read/reading.hpp"
 #include "data/read/text_features.hpp"

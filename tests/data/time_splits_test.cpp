@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <sheaf/error.hpp>
-#include <sheaf/splits.hpp>
+#include <sheaf/solvers/splits.hpp>
 
 namespace sheaf {
 namespace time_splits_test {

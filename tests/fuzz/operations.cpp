@@ -2,9 +2,9 @@
 // model predicts what the first did, whatever the threads.
 #include <cstring>
 
-#include <sheaf/elastic_net.hpp>
 #include <sheaf/model.hpp>
 #include <sheaf/pipeline.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
 
 #include "fuzz/reader_check.hpp"
 #include "fuzz/targets.hpp"

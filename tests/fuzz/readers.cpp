@@ -1,6 +1,6 @@
 // Datasets, compressed files, and the small files beside datasets.
-#include <sheaf/glm.hpp>
-#include <sheaf/scaling.hpp>
+#include <sheaf/solvers/glm.hpp>
+#include <sheaf/solvers/scaling.hpp>
 
 #include "data/prepare/libsvm_scaling.hpp"
 #include "fuzz/cuts_check.hpp"

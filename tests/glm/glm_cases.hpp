@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/glm.hpp>
+#include <sheaf/solvers/glm.hpp>
 
 #include "golden.hpp"
 #include "linear_tables.hpp"

@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/glm.hpp>
 #include <sheaf/io.hpp>
 #include <sheaf/model.hpp>
 #include <sheaf/report.hpp>
+#include <sheaf/solvers/glm.hpp>
 
 #include "core/random.hpp"
 #include "devices.hpp"

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/glm.hpp>
 #include <sheaf/io.hpp>
+#include <sheaf/solvers/glm.hpp>
 
 #include "devices.hpp"
 #include "glm_cases.hpp"

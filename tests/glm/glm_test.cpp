@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include <sheaf/error.hpp>
-#include <sheaf/glm.hpp>
 #include <sheaf/model.hpp>
+#include <sheaf/solvers/glm.hpp>
 
 #include "devices.hpp"
 #include "linear/losses.hpp"

@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/linear.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/linear.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "net_results.hpp"
 

@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/elastic_net.hpp>
-#include <sheaf/glm.hpp>
 #include <sheaf/io.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
+#include <sheaf/solvers/glm.hpp>
 
 #include "devices.hpp"
 #include "golden.hpp"

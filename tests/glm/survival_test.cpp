@@ -9,10 +9,10 @@
 #include "statistics/concordance.hpp"
 #include "statistics/risk_sets.hpp"
 
-#include <sheaf/elastic_net.hpp>
 #include <sheaf/memory.hpp>
 #include <sheaf/scores.hpp>
-#include <sheaf/survival.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
+#include <sheaf/solvers/survival.hpp>
 
 namespace sheaf::linear {
 namespace survival_test {

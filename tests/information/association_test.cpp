@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/profile.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 #include "core/random.hpp"
 #include "tables.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <sheaf/binning.hpp>
+#include <sheaf/solvers/binning.hpp>
 
 namespace sheaf::test {
 

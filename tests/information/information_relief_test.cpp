@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include <sheaf/error.hpp>
-#include <sheaf/matrix.hpp>
 #include <sheaf/selection.hpp>
+#include <sheaf/solvers/matrix.hpp>
 
 #include "core/random.hpp"
 #include "devices.hpp"

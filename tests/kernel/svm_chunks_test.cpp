@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "devices.hpp"
 #include "kernel/smo/chunks.hpp"

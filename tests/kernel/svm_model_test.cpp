@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "core/fail.hpp"
 #include "devices.hpp"

@@ -16,7 +16,7 @@
 
 #include <sheaf/generate.hpp>
 #include <sheaf/io.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "devices.hpp"
 #include "golden.hpp"

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "core/random.hpp"
 #include "svm_reference.hpp"

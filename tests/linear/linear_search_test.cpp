@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/linear.hpp>
-#include <sheaf/splits.hpp>
+#include <sheaf/solvers/linear.hpp>
+#include <sheaf/solvers/splits.hpp>
 
 #include "core/fail.hpp"
 #include "devices.hpp"

@@ -9,9 +9,9 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/elastic_net.hpp>
 #include <sheaf/error.hpp>
-#include <sheaf/linear.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "devices.hpp"
 #include "linear_tables.hpp"

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/linear.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "devices.hpp"
 #include "linear/dual/dual.hpp"

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/linear.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "core/random.hpp"
 #include "devices.hpp"

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <sheaf/error.hpp>
-#include <sheaf/ridge.hpp>
+#include <sheaf/solvers/ridge.hpp>
 
 #include "devices.hpp"
 #include "tables.hpp"

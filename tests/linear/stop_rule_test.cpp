@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <sheaf/generate.hpp>
-#include <sheaf/linear.hpp>
 #include <sheaf/search.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "devices.hpp"
 

@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/calibration.hpp>
-#include <sheaf/linear.hpp>
 #include <sheaf/model.hpp>
+#include <sheaf/solvers/calibration.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "core/random.hpp"
 

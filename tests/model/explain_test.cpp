@@ -7,12 +7,12 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/elastic_net.hpp>
 #include <sheaf/error.hpp>
-#include <sheaf/glm.hpp>
-#include <sheaf/linear.hpp>
 #include <sheaf/model.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
+#include <sheaf/solvers/glm.hpp>
+#include <sheaf/solvers/linear.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "devices.hpp"
 #include "model/shapley.hpp"

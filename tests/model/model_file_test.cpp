@@ -11,8 +11,8 @@
 
 #include <sheaf/error.hpp>
 #include <sheaf/io.hpp>
-#include <sheaf/linear.hpp>
 #include <sheaf/model.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "model_text.hpp"
 

@@ -11,12 +11,12 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/elastic_net.hpp>
 #include <sheaf/error.hpp>
 #include <sheaf/io.hpp>
 #include <sheaf/scores.hpp>
 #include <sheaf/search.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "core/random.hpp"
 #include "devices.hpp"

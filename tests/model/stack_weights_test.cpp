@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/stack.hpp>
+#include <sheaf/solvers/stack.hpp>
 
 namespace sheaf::test {
 namespace stack_weights_test {

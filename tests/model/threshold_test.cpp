@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include <sheaf/error.hpp>
-#include <sheaf/linear.hpp>
 #include <sheaf/model.hpp>
-#include <sheaf/threshold.hpp>
+#include <sheaf/solvers/linear.hpp>
+#include <sheaf/solvers/threshold.hpp>
 
 #include "core/random.hpp"
 #include "model_text.hpp"

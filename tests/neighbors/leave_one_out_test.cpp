@@ -7,8 +7,8 @@
 #include <functional>
 
 #include <sheaf/io.hpp>
-#include <sheaf/linear.hpp>
 #include <sheaf/search.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "devices.hpp"
 #include "golden.hpp"

@@ -9,7 +9,7 @@
 
 #include <sheaf/model.hpp>
 #include <sheaf/search.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "data/row_subset.hpp"
 #include "devices.hpp"

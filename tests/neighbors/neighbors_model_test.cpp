@@ -8,8 +8,8 @@
 
 #include <sheaf/io.hpp>
 #include <sheaf/model.hpp>
-#include <sheaf/scaling.hpp>
 #include <sheaf/search.hpp>
+#include <sheaf/solvers/scaling.hpp>
 
 #include "data/row_subset.hpp"
 #include "devices.hpp"

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/elastic_net.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
 
 #include "devices.hpp"
 #include "linear_tables.hpp"

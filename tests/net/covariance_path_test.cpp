@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/elastic_net.hpp>
-#include <sheaf/net_path.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
+#include <sheaf/solvers/net_path.hpp>
 
 #include "devices.hpp"
 #include "linear_tables.hpp"

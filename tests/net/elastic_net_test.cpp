@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/elastic_net.hpp>
 #include <sheaf/error.hpp>
 #include <sheaf/io.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
 
 #include "devices.hpp"
 #include "linear_tables.hpp"

@@ -1,6 +1,6 @@
 // Relaxed elastic nets beside those that glmnet found (tests/golden), and in fits and searches.
-#include <sheaf/elastic_net.hpp>
 #include <sheaf/search.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
 
 #include "linear/model/net_problem.hpp"
 #include "net_results.hpp"

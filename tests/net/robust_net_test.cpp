@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/elastic_net.hpp>
 #include <sheaf/io.hpp>
 #include <sheaf/model.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
 
 #include "devices.hpp"
 #include "golden.hpp"

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <functional>
 
-#include <sheaf/elastic_net.hpp>
 #include <sheaf/model.hpp>
 #include <sheaf/search.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
 
 #include "devices.hpp"
 #include "linear_tables.hpp"

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include <sheaf/linear.hpp>
 #include <sheaf/neighbors.hpp>
 #include <sheaf/search.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "core/random.hpp"
 #include "linear_tables.hpp"

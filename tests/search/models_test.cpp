@@ -11,7 +11,7 @@
 #include <sheaf/io.hpp>
 #include <sheaf/report.hpp>
 #include <sheaf/search.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "core/random.hpp"
 #include "devices.hpp"

@@ -10,12 +10,12 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/elastic_net.hpp>
 #include <sheaf/error.hpp>
-#include <sheaf/glm.hpp>
 #include <sheaf/report.hpp>
 #include <sheaf/search.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
+#include <sheaf/solvers/glm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "core/random.hpp"
 #include "devices.hpp"

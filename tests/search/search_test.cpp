@@ -6,10 +6,10 @@
 
 #include <gtest/gtest.h>
 
-#include <sheaf/elastic_net.hpp>
 #include <sheaf/error.hpp>
 #include <sheaf/search.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "devices.hpp"
 #include "forgetful_log.hpp"

@@ -9,7 +9,7 @@
 #include <sheaf/error.hpp>
 #include <sheaf/report.hpp>
 #include <sheaf/search.hpp>
-#include <sheaf/stack.hpp>
+#include <sheaf/solvers/stack.hpp>
 
 #include "forgetful_log.hpp"
 #include "held_out_accuracy.hpp"

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <sheaf/error.hpp>
-#include <sheaf/linear.hpp>
 #include <sheaf/search.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "devices.hpp"
 #include "study_rows.hpp"

@@ -6,8 +6,8 @@
 #include <set>
 #include <vector>
 
-#include <sheaf/elastic_net.hpp>
 #include <sheaf/search.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
 
 #include "linear_tables.hpp"
 #include "search/plan/make_search.hpp"

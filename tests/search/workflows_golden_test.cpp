@@ -9,10 +9,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <sheaf/linear.hpp>
 #include <sheaf/memory.hpp>
 #include <sheaf/search.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/linear.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "devices.hpp"
 #include "golden.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include <sheaf/progress.hpp>
+#include <sheaf/solvers/progress.hpp>
 
 #include "data/bytes/sink.hpp"
 #include "data/bytes/text_source.hpp"

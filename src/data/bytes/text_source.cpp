@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include <sheaf/context.hpp>
-#include <sheaf/device.hpp>
+#include <sheaf/solvers/device.hpp>
 
 #include "core/fail.hpp"
 #include "data/bytes/compression.hpp"

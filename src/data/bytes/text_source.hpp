@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include <sheaf/progress.hpp>
+#include <sheaf/solvers/progress.hpp>
 
 #include "data/bytes/mapped_file.hpp"
 

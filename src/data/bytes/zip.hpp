@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <sheaf/array.hpp>
+#include <sheaf/solvers/array.hpp>
 
 #include "data/bytes/sink.hpp"
 

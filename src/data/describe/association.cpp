@@ -3,7 +3,7 @@
 // Ranks are shifted so that a zero has rank 0: only non-zeros are visited, and one visit serves every shuffle. The
 // largest value over all features under shuffled labels bounds what chance brings (Westfall and Young 1993, single
 // step).
-#include <sheaf/profile.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 #include <algorithm>
 #include <cmath>

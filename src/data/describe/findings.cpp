@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/profile.hpp>
-#include <sheaf/splits.hpp>
+#include <sheaf/solvers/profile.hpp>
+#include <sheaf/solvers/splits.hpp>
 
 #include "core/text.hpp"
 

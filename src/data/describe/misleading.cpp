@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/profile.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 #include "core/parallel.hpp"
 #include "core/text.hpp"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <sheaf/profile.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 namespace sheaf {
 

@@ -1,10 +1,10 @@
-#include <sheaf/profile.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include <sheaf/array.hpp>
+#include <sheaf/solvers/array.hpp>
 
 namespace sheaf {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
-#include <sheaf/profile.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 namespace sheaf {
 

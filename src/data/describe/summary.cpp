@@ -1,7 +1,7 @@
 // Means and deviations are running ones (Welford 1962), merged over parts of the rows in fixed order (Chan, Golub and
 // LeVeque 1979), so they neither cancel nor depend on the number of threads: the parts follow from the dataset's shape
 // alone.
-#include <sheaf/profile.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 #include <algorithm>
 #include <atomic>

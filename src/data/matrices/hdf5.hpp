@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <sheaf/array.hpp>
+#include <sheaf/solvers/array.hpp>
 
 #include "data/read/reading.hpp"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <sheaf/matrix.hpp>
+#include <sheaf/solvers/matrix.hpp>
 
 #include "data/matrices/elements.hpp"
 #include "data/read/reading.hpp"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include <sheaf/array.hpp>
+#include <sheaf/solvers/array.hpp>
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"

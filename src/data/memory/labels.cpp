@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include <sheaf/predictions.hpp>
+#include <sheaf/solvers/predictions.hpp>
 
 #include "core/names.hpp"
 #include "data/label_numbers.hpp"

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/binning.hpp>
+#include <sheaf/solvers/binning.hpp>
 
 #include "core/parallel.hpp"
 

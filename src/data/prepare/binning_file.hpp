@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include <sheaf/binning.hpp>
+#include <sheaf/solvers/binning.hpp>
 
 namespace sheaf {
 

@@ -1,4 +1,4 @@
-#include <sheaf/binning.hpp>
+#include <sheaf/solvers/binning.hpp>
 
 #include "data/parameter_rows.hpp"
 

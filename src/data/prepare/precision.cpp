@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/profile.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 #include "data/read/columns.hpp"
 

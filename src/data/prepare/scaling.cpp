@@ -1,10 +1,10 @@
-#include <sheaf/scaling.hpp>
+#include <sheaf/solvers/scaling.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include <sheaf/profile.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 #include "core/fail.hpp"
 #include "core/names.hpp"

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include <sheaf/profile.hpp>
-#include <sheaf/scaling.hpp>
+#include <sheaf/solvers/profile.hpp>
+#include <sheaf/solvers/scaling.hpp>
 
 namespace sheaf {
 

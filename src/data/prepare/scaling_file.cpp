@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <sheaf/io.hpp>
 
-#include <sheaf/scaling.hpp>
+#include <sheaf/solvers/scaling.hpp>
 
 #include "data/bytes/text_source.hpp"
 #include "data/text/escape.hpp"

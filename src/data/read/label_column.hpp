@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include <sheaf/array.hpp>
 #include <sheaf/dataset.hpp>
+#include <sheaf/solvers/array.hpp>
 
 #include "data/read/reading.hpp"
 

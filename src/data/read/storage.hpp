@@ -1,7 +1,7 @@
 // Dense or sparse, as the options of a reading ask.
 #pragma once
 
-#include <sheaf/matrix.hpp>
+#include <sheaf/solvers/matrix.hpp>
 
 #include "data/read/reading.hpp"
 

@@ -3,7 +3,7 @@
 #include <limits>
 #include <utility>
 
-#include <sheaf/splits.hpp>
+#include <sheaf/solvers/splits.hpp>
 
 #include "core/fail.hpp"
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/matrix.hpp>
+#include <sheaf/solvers/matrix.hpp>
 
 namespace sheaf {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/splits.hpp>
+#include <sheaf/solvers/splits.hpp>
 
 #include "core/random.hpp"
 

@@ -1,4 +1,4 @@
-#include <sheaf/splits.hpp>
+#include <sheaf/solvers/splits.hpp>
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <sheaf/splits.hpp>
+#include <sheaf/solvers/splits.hpp>
 
 namespace sheaf {
 

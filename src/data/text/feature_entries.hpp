@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/matrix.hpp>
+#include <sheaf/solvers/matrix.hpp>
 
 #include "data/text/model_file.hpp"
 

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include <sheaf/binning.hpp>
+#include <sheaf/solvers/binning.hpp>
 
 namespace sheaf::information {
 

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/binning.hpp>
+#include <sheaf/solvers/binning.hpp>
 
 #include "core/simd.hpp"
 #include "information/count/ops.hpp"

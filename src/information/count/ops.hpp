@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include <sheaf/binning.hpp>
 #include <sheaf/context.hpp>
+#include <sheaf/solvers/binning.hpp>
 
 #include "information/count/fixed_log.hpp"
 #include "information/criteria/criteria.hpp"

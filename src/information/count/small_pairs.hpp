@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <sheaf/array.hpp>
+#include <sheaf/solvers/array.hpp>
 
 #include "information/count/ops.hpp"
 #include "information/count/ordered.hpp"

@@ -10,8 +10,8 @@
 #include <optional>
 #include <utility>
 
-#include <sheaf/matrix.hpp>
 #include <sheaf/selection.hpp>
+#include <sheaf/solvers/matrix.hpp>
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"

@@ -2,7 +2,7 @@
 #include "cuda/check.cuh"
 #include "information/relief/relief_ops.hpp"
 
-#include <sheaf/array.hpp>
+#include <sheaf/solvers/array.hpp>
 
 namespace sheaf::information {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <map>
 
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "core/fail.hpp"
 #include "kernel/family/trainer.hpp"

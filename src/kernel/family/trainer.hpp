@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/search_space.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/search_space.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "data/labels.hpp"
 #include "family/split_table.hpp"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "core/fail.hpp"
 #include "kernel/model/folds.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "data/text/model_file.hpp"
 

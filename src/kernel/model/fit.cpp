@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "core/fail.hpp"
 #include "kernel/model/plan.hpp"

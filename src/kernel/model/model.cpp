@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "core/fail.hpp"
 #include "data/labels.hpp"

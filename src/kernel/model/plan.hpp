@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "data/labels.hpp"
 #include "kernel/model/c_random.hpp"

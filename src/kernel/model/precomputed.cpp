@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include <sheaf/io.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "core/fail.hpp"
 #include "data/bytes/text_source.hpp"

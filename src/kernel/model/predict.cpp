@@ -2,7 +2,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "core/fail.hpp"
 #include "data/predictions.hpp"

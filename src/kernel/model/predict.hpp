@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "kernel/model/plan.hpp"
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "data/row_subset.hpp"
 

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "kernel/values/cache.hpp"
 #include "kernel/verbs/ops.hpp"

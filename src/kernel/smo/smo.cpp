@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"

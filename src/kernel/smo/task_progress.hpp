@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <sheaf/progress.hpp>
+#include <sheaf/solvers/progress.hpp>
 
 namespace sheaf::kernel {
 

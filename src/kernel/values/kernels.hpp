@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "core/host_device.hpp"
 

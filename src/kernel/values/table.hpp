@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/matrix.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/matrix.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 namespace sheaf::kernel {
 

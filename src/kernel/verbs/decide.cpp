@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include <sheaf/error.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "kernel/verbs/ops.hpp"
 

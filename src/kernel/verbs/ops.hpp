@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/array.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "kernel/verbs/problem.hpp"
 

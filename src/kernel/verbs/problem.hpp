@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/svm.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "core/parallel.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <sheaf/linear.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 namespace sheaf::linear {
 
@@ -18,7 +18,7 @@ struct DualOutput {
 /// Whether the dual is trained with this loss.
 bool has_dual_solver(Loss loss);
 
-/// As dual_descent(), of <sheaf/linear.hpp>.
+/// As dual_descent(), of <sheaf/solvers/linear.hpp>.
 template <class T>
 std::vector<TaskFit> train_dual(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf,
                                 const DualParams& params, const DualOutput<T>& output);

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/linear.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "linear/dual/order.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <sheaf/matrix.hpp>
+#include <sheaf/solvers/matrix.hpp>
 
 #include "core/simd.hpp"
 #include "linear/dual/order.hpp"

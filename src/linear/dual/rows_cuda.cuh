@@ -6,7 +6,7 @@
 #include <span>
 #include <variant>
 
-#include <sheaf/matrix.hpp>
+#include <sheaf/solvers/matrix.hpp>
 
 #include "linear/dual/ops.hpp"
 

@@ -1,7 +1,7 @@
 // Linear models, elastic nets and generalised linear models as models of any family.
 #include <fmt/ranges.h>
 
-#include <sheaf/linear.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "family/family.hpp"
 #include "linear/model/formats.hpp"

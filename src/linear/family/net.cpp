@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include <sheaf/profile.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 #include "core/fail.hpp"
 #include "data/text/model_file.hpp"

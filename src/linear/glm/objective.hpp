@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/glm.hpp>
+#include <sheaf/solvers/glm.hpp>
 
 #include "linear/products/ops.hpp"
 

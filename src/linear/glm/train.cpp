@@ -3,7 +3,7 @@
 #include <memory>
 
 #include <sheaf/error.hpp>
-#include <sheaf/glm.hpp>
+#include <sheaf/solvers/glm.hpp>
 
 #include "core/fail.hpp"
 #include "linear/glm/gradient.hpp"

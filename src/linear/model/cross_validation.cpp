@@ -1,9 +1,9 @@
-#include <sheaf/linear.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include <algorithm>
 #include <cmath>
 
-#include <sheaf/splits.hpp>
+#include <sheaf/solvers/splits.hpp>
 
 #include "core/fail.hpp"
 #include "data/name_source.hpp"

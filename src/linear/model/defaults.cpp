@@ -1,4 +1,4 @@
-#include <sheaf/linear.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "data/labels.hpp"
 

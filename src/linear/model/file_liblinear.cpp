@@ -18,7 +18,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/linear.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "core/names.hpp"
 #include "data/labels.hpp"

@@ -58,9 +58,9 @@
 #include <algorithm>
 #include <array>
 
-#include <sheaf/elastic_net.hpp>
-#include <sheaf/glm.hpp>
-#include <sheaf/linear.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
+#include <sheaf/solvers/glm.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "data/text/model_file.hpp"
 #include "linear/model/formats.hpp"

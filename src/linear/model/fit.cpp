@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include <sheaf/linear.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "linear/model/problem.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include <sheaf/linear.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "data/text/model_file.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/glm.hpp>
+#include <sheaf/solvers/glm.hpp>
 
 #include "core/fail.hpp"
 #include "linear/model/glm_problem.hpp"

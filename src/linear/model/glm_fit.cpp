@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/glm.hpp>
+#include <sheaf/solvers/glm.hpp>
 
 #include "core/fail.hpp"
 #include "data/read/number_lines.hpp"

@@ -1,4 +1,4 @@
-#include <sheaf/glm.hpp>
+#include <sheaf/solvers/glm.hpp>
 
 #include "data/parameter_rows.hpp"
 #include "linear/model/offset_rows.hpp"

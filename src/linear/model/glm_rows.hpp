@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <span>
 
-#include <sheaf/glm.hpp>
+#include <sheaf/solvers/glm.hpp>
 
 namespace sheaf::linear {
 

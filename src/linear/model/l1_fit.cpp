@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include <sheaf/elastic_net.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
 
 #include "linear/model/problem.hpp"
 

@@ -2,9 +2,9 @@
 #include <array>
 #include <cmath>
 
-#include <sheaf/elastic_net.hpp>
-#include <sheaf/glm.hpp>
-#include <sheaf/linear.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
+#include <sheaf/solvers/glm.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "core/fail.hpp"
 #include "data/parameter_rows.hpp"

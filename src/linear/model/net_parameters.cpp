@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include <sheaf/elastic_net.hpp>
 #include <sheaf/io.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
 
 #include "core/fail.hpp"
 #include "data/parameter_rows.hpp"

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/elastic_net.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
 
 #include "linear/model/problem.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <sheaf/glm.hpp>
+#include <sheaf/solvers/glm.hpp>
 
 #include "core/fail.hpp"
 #include "data/parameter_rows.hpp"

@@ -12,7 +12,7 @@
 #include <limits>
 #include <numeric>
 
-#include <sheaf/linear.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "core/fail.hpp"
 #include "linear/model/problem.hpp"

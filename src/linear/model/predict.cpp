@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <sheaf/elastic_net.hpp>
-#include <sheaf/linear.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "core/fail.hpp"
 #include "data/predictions.hpp"

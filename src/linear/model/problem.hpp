@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <sheaf/linear.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "core/rounds.hpp"
 #include "data/column_transforms.hpp"

@@ -24,7 +24,7 @@
 
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
-#include <sheaf/elastic_net.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
 
 #include "linear/net/model/duality_gap.hpp"
 #include "linear/net/model/gap_goal.hpp"

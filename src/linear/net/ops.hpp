@@ -10,7 +10,7 @@
 #include <optional>
 #include <span>
 
-#include <sheaf/elastic_net.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
 
 #include "linear/net/model/softmax_solver.hpp"
 #include "linear/net/model/working_set.hpp"

@@ -5,8 +5,8 @@
 #include <mutex>
 #include <vector>
 
-#include <sheaf/elastic_net.hpp>
-#include <sheaf/net_path.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
+#include <sheaf/solvers/net_path.hpp>
 
 #include "linear/fit_progress.hpp"
 #include "linear/net/covariance_path.hpp"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include <sheaf/elastic_net.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
 
 #include "linear/net/columns_cpu.hpp"
 #include "linear/net/ops.hpp"

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <tuple>
 
-#include <sheaf/progress.hpp>
+#include <sheaf/solvers/progress.hpp>
 
 #include "core/fail.hpp"
 #include "linear/net/paths.hpp"

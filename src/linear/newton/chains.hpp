@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <sheaf/linear.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 namespace sheaf::linear {
 

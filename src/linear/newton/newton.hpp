@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/linear.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "linear/fit_progress.hpp"
 #include "linear/newton/chains.hpp"

@@ -7,7 +7,7 @@
 // of the eigenvalue 0, residuals are U diag(alpha / (l + alpha)) U'y, and 1 - H_ii = sum_k U_ik^2 alpha / (l_k + alpha)
 // - r_i^2 / S. With X'X = V diag(l) V' and Z = X V, they are y - Z diag(1 / (l + alpha)) Z'y and
 // 1 - r_i^2 / S - sum_j Z_ij^2 / (l_j + alpha).
-#include <sheaf/ridge.hpp>
+#include <sheaf/solvers/ridge.hpp>
 
 #include <algorithm>
 #include <cmath>

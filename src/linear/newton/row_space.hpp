@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include <sheaf/linear.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 namespace sheaf::linear {
 

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
-#include <sheaf/matrix.hpp>
+#include <sheaf/solvers/array.hpp>
+#include <sheaf/solvers/matrix.hpp>
 
 #include "core/parallel.hpp"
 

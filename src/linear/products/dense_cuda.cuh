@@ -9,8 +9,8 @@
 
 #include <cuda_pipeline.h>
 
-#include <sheaf/array.hpp>
-#include <sheaf/matrix.hpp>
+#include <sheaf/solvers/array.hpp>
+#include <sheaf/solvers/matrix.hpp>
 
 #include "cuda/check.cuh"
 #include "cuda/reduce.cuh"

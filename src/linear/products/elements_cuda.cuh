@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include <sheaf/array.hpp>
+#include <sheaf/solvers/array.hpp>
 
 #include "linear/losses.hpp"
 #include "linear/products/transform.hpp"

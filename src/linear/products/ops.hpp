@@ -15,10 +15,10 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
-#include <sheaf/linear.hpp>
+#include <sheaf/solvers/array.hpp>
+#include <sheaf/solvers/linear.hpp>
 
 #include "linear/losses.hpp"
 #include "statistics/risk_sets.hpp"

@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <vector>
 
-#include <sheaf/array.hpp>
-#include <sheaf/matrix.hpp>
+#include <sheaf/solvers/array.hpp>
+#include <sheaf/solvers/matrix.hpp>
 
 #include "core/parallel.hpp"
 #include "core/simd.hpp"

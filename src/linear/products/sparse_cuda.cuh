@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <vector>
 
-#include <sheaf/array.hpp>
-#include <sheaf/matrix.hpp>
+#include <sheaf/solvers/array.hpp>
+#include <sheaf/solvers/matrix.hpp>
 
 #include "cuda/check.cuh"
 

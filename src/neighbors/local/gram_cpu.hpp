@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/matrix.hpp>
+#include <sheaf/solvers/matrix.hpp>
 
 #include "core/simd.hpp"
 

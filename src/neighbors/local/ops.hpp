@@ -11,8 +11,8 @@
 #include <span>
 
 #include <sheaf/context.hpp>
-#include <sheaf/matrix.hpp>
 #include <sheaf/neighbors.hpp>
+#include <sheaf/solvers/matrix.hpp>
 
 namespace sheaf::neighbors {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include <sheaf/array.hpp>
+#include <sheaf/solvers/array.hpp>
 
 #include "cuda/check.cuh"
 #include "neighbors/local/gram_cuda.cuh"

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <sheaf/array.hpp>
+#include <sheaf/solvers/array.hpp>
 
 #include "cuda/check.cuh"
 #include "neighbors/values/rows.hpp"

@@ -17,7 +17,7 @@
 
 #include <cuda_bf16.h>
 
-#include <sheaf/array.hpp>
+#include <sheaf/solvers/array.hpp>
 
 #include "core/parallel.hpp"
 #include "neighbors/verbs/exact_cuda.cuh"

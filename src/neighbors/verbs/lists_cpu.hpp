@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/array.hpp>
+#include <sheaf/solvers/array.hpp>
 
 #include "neighbors/verbs/tiles_cpu.hpp"
 

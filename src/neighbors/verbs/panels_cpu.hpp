@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/array.hpp>
+#include <sheaf/solvers/array.hpp>
 
 #include "core/parallel.hpp"
 #include "core/simd.hpp"

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/array.hpp>
+#include <sheaf/solvers/array.hpp>
 
 #include "core/parallel.hpp"
 #include "cuda/check.cuh"

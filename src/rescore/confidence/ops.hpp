@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/rescore.hpp>
+#include <sheaf/solvers/array.hpp>
 
 #include "core/host_device.hpp"
 #include "rescore/confidence/confidence.hpp"

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
-#include <sheaf/matrix.hpp>
+#include <sheaf/solvers/array.hpp>
+#include <sheaf/solvers/matrix.hpp>
 
 #include "data/bytes/text_source.hpp"
 

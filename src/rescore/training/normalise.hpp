@@ -5,8 +5,8 @@
 #include <vector>
 
 #include <sheaf/context.hpp>
-#include <sheaf/matrix.hpp>
 #include <sheaf/rescore.hpp>
+#include <sheaf/solvers/matrix.hpp>
 
 #include "core/host_device.hpp"
 

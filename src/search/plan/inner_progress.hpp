@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include <sheaf/progress.hpp>
+#include <sheaf/solvers/progress.hpp>
 
 namespace sheaf::engine {
 

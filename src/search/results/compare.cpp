@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include <sheaf/splits.hpp>
+#include <sheaf/solvers/splits.hpp>
 
 #include "core/fail.hpp"
 #include "data/text/json_text.hpp"

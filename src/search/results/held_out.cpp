@@ -4,7 +4,7 @@
 #include <functional>
 #include <set>
 
-#include <sheaf/profile.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 #include "core/fail.hpp"
 #include "search/plan/make_search.hpp"

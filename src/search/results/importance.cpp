@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include <sheaf/elastic_net.hpp>
-#include <sheaf/linear.hpp>
-#include <sheaf/stack.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
+#include <sheaf/solvers/linear.hpp>
+#include <sheaf/solvers/stack.hpp>
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"

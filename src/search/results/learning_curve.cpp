@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include <sheaf/profile.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 #include "core/random.hpp"
 #include "search/plan/inner_progress.hpp"

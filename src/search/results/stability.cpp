@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include <sheaf/profile.hpp>
 #include <sheaf/selection.hpp>
+#include <sheaf/solvers/profile.hpp>
 
 #include "data/permute_labels.hpp"
 

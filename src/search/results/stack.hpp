@@ -4,8 +4,8 @@
 #include <functional>
 #include <vector>
 
-#include <sheaf/profile.hpp>
-#include <sheaf/stack.hpp>
+#include <sheaf/solvers/profile.hpp>
+#include <sheaf/solvers/stack.hpp>
 
 #include "family/search.hpp"
 #include "search/plan/plan.hpp"

@@ -1,7 +1,7 @@
 // Coordinate descent on a quadratic model: passes over the working set, and what brings them to their end sooner.
 #pragma once
 
-#include <sheaf/elastic_net.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
 
 #include "linear/net/model/extrapolation.hpp"
 #include "linear/net/model/gram.hpp"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <variant>
 
-#include <sheaf/array.hpp>
+#include <sheaf/solvers/array.hpp>
 
 namespace sheaf {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <sheaf/parameters.hpp>
+#include <sheaf/solvers/parameters.hpp>
 
 namespace sheaf {
 

@@ -7,10 +7,10 @@
 #include <variant>
 #include <vector>
 
-#include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
-#include <sheaf/parameters.hpp>
+#include <sheaf/solvers/array.hpp>
+#include <sheaf/solvers/parameters.hpp>
 
 namespace sheaf {
 

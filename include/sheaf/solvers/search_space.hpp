@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include <sheaf/model_options.hpp>
 #include <sheaf/scores.hpp>
-#include <sheaf/task_fit.hpp>
+#include <sheaf/solvers/model_options.hpp>
+#include <sheaf/solvers/task_fit.hpp>
 
 namespace sheaf {
 

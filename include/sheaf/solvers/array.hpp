@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <sheaf/device.hpp>
 #include <sheaf/error.hpp>
+#include <sheaf/solvers/device.hpp>
 
 namespace sheaf {
 

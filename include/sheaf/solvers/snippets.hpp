@@ -22,7 +22,7 @@
 #include <vector>
 
 #include <sheaf/context.hpp>
-#include <sheaf/device_array.hpp>
+#include <sheaf/solvers/device_array.hpp>
 
 namespace sheaf {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include <sheaf/elastic_net.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
 
 namespace sheaf {
 

@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
-#include <sheaf/linear.hpp>
-#include <sheaf/parameters.hpp>
+#include <sheaf/solvers/array.hpp>
+#include <sheaf/solvers/linear.hpp>
+#include <sheaf/solvers/parameters.hpp>
 
 namespace sheaf {
 

@@ -7,7 +7,7 @@
 
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
-#include <sheaf/device.hpp>
+#include <sheaf/solvers/device.hpp>
 
 namespace sheaf {
 

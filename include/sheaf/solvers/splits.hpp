@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <sheaf/array.hpp>
+#include <sheaf/solvers/array.hpp>
 
 namespace sheaf {
 

@@ -14,7 +14,7 @@
 
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
-#include <sheaf/predictions.hpp>
+#include <sheaf/solvers/predictions.hpp>
 
 namespace sheaf {
 

@@ -11,9 +11,9 @@
 #include <type_traits>
 #include <vector>
 
-#include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
-#include <sheaf/device.hpp>
+#include <sheaf/solvers/array.hpp>
+#include <sheaf/solvers/device.hpp>
 
 namespace sheaf {
 

@@ -13,7 +13,7 @@
 
 #include <sheaf/context.hpp>
 #include <sheaf/io.hpp>
-#include <sheaf/scaling.hpp>
+#include <sheaf/solvers/scaling.hpp>
 
 namespace sheaf {
 

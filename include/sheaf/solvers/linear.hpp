@@ -13,14 +13,14 @@
 #include <utility>
 #include <vector>
 
-#include <sheaf/array.hpp>
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
-#include <sheaf/model_options.hpp>
-#include <sheaf/parameters.hpp>
-#include <sheaf/predictions.hpp>
-#include <sheaf/task_fit.hpp>
-#include <sheaf/trained_model.hpp>
+#include <sheaf/solvers/array.hpp>
+#include <sheaf/solvers/model_options.hpp>
+#include <sheaf/solvers/parameters.hpp>
+#include <sheaf/solvers/predictions.hpp>
+#include <sheaf/solvers/task_fit.hpp>
+#include <sheaf/solvers/trained_model.hpp>
 
 namespace sheaf {
 
