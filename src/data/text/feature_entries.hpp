@@ -5,10 +5,10 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -44,16 +44,60 @@ inline std::pair<std::int32_t, double> read_entry(ModelReader& reader, std::int3
   return {index, value};
 }
 
-/// Dense where that takes no more memory.
-inline Matrix<double> matrix_of_entries(std::int64_t columns, const std::vector<std::int64_t>& offsets,
-                                        const std::vector<std::int32_t>& indices, const std::vector<double>& values) {
-  constexpr double dense_share = 0.5;
-  const auto rows = static_cast<std::int64_t>(offsets.size()) - 1;
-  SparseMatrix<double> sparse{rows, columns, Array<std::int64_t>::copy_of(offsets),
-                              Array<std::int32_t>::copy_of(indices), Array<double>::copy_of(values)};
-  if (static_cast<double>(values.size()) > dense_share * static_cast<double>(rows) * static_cast<double>(columns))
-    return to_dense(sparse, 1);
-  return sparse;
-}
+/// Collects rows of entries into a matrix, which is dense if that takes no more memory. The entries are counted before
+/// they are read, so that no second copy of them is made.
+class EntryRows {
+ public:
+  /// The next `rows` lines of the reader that are not empty are the rows. `columns`: none if the entries decide it.
+  EntryRows(const ModelReader& reader, std::int64_t rows, std::optional<std::int64_t> columns)
+      : rows_(rows), columns_(columns.value_or(0)) {
+    reader.check_room(rows);
+    const auto entries = reader.count_in_lines(':', rows);
+    if (columns && is_dense(entries)) {
+      dense_ = Array<double>::zeros(rows * columns_);
+      return;
+    }
+    offsets_ = Array<std::int64_t>::zeros(rows + 1);
+    indices_ = Array<std::int32_t>(entries);
+    values_ = Array<double>(entries);
+  }
+
+  /// Features count from 0.
+  void add(std::int32_t feature, double value) {
+    if (dense_.size() > 0) {
+      dense_[row_ * columns_ + feature] = value;
+      return;
+    }
+    columns_ = std::max<std::int64_t>(columns_, feature + 1);
+    indices_[entries_] = feature;
+    values_[entries_++] = value;
+  }
+  void end_row() {
+    ++row_;
+    if (dense_.size() == 0) offsets_[row_] = entries_;
+  }
+  std::int64_t columns() const { return columns_; }
+  Matrix<double> take() {
+    if (dense_.size() > 0) return DenseMatrix<double>{rows_, columns_, std::move(dense_)};
+    SparseMatrix<double> sparse{rows_, columns_, std::move(offsets_), std::move(indices_), std::move(values_)};
+    if (is_dense(entries_)) return to_dense(sparse, 1);
+    return sparse;
+  }
+
+ private:
+  bool is_dense(std::int64_t entries) const {
+    constexpr double dense_share = 0.5;
+    return static_cast<double>(entries) > dense_share * static_cast<double>(rows_) * static_cast<double>(columns_);
+  }
+
+  std::int64_t rows_;
+  std::int64_t columns_;
+  std::int64_t row_ = 0;      // that is being collected
+  std::int64_t entries_ = 0;  // of sparse rows so far
+  Array<double> dense_;
+  Array<std::int64_t> offsets_;
+  Array<std::int32_t> indices_;
+  Array<double> values_;
+};
 
 }  // namespace sheaf

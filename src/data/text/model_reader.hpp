@@ -95,6 +95,17 @@ class ModelReader {
     if (count > static_cast<std::int64_t>(text_.size() - at_))
       fail_here(fmt::format("{} entries are to follow, more than the rest of the file can hold", count));
   }
+  /// How often a letter stands in the next `lines` lines that are not empty.
+  std::int64_t count_in_lines(char letter, std::int64_t lines) const {
+    std::int64_t found = 0;
+    for (std::size_t at = at_; lines > 0 && at < text_.size(); ++at) {
+      const auto line = text_.substr(at, text_.find('\n', at) - at);
+      found += std::count(line.begin(), line.end(), letter);
+      at += line.size();
+      if (!std::all_of(line.begin(), line.end(), is_space)) --lines;
+    }
+    return found;
+  }
   /// Features that have no line of their own take memory all the same.
   void check_features(std::int64_t features) const {
     constexpr std::int64_t most = std::int64_t{1} << 27;

@@ -245,7 +245,7 @@ SvmModel read_libsvm_model(ModelReader& reader) {
   make_svms(heading, model);
   const std::size_t width = model.has_classes() ? static_cast<std::size_t>(heading.classes - 1) : 1;
   const auto sides = sides_of(model.kind, model.class_names.size(), MultiClass::one_vs_one);
-  SupportReader support(model, std::numeric_limits<std::int32_t>::max());
+  SupportReader support(reader, model, heading.vectors, std::nullopt);
   for (std::int64_t s = 0; s < heading.vectors; ++s) {
     reader.skip_space();
     const auto coefficients = read_numbers(reader, width, "a coefficient, a number");

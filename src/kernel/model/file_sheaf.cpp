@@ -155,7 +155,7 @@ void read_class(ModelReader& reader, SvmModel& model) {
 void read_support(ModelReader& reader, SvmModel& model) {
   std::int64_t count = 0;
   reader.count("support", count, any_count);
-  SupportReader support(model, model.features);
+  SupportReader support(reader, model, count, model.features);
   for (std::int64_t s = 0; s < count; ++s) {
     read_class(reader, model);
     const auto terms = reader.count("the number of SVMs", 0);

@@ -1,10 +1,10 @@
 #include "kernel/model/file_text.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
-
-#include "data/text/feature_entries.hpp"
 
 namespace sheaf {
 namespace kernel {
@@ -32,8 +32,14 @@ void append_features(const SvmModel& model, std::int64_t s, std::string& text) {
     append_entry(sparse.indices[k], sparse.values[k], text);
 }
 
+SupportReader::SupportReader(const ModelReader& reader, SvmModel& model, std::int64_t count,
+                             std::optional<std::int64_t> features)
+    : model_(model), most_(features.value_or(std::numeric_limits<std::int32_t>::max())) {
+  if (model.kernel.type != KernelType::precomputed) rows_.emplace(reader, count, features);
+}
+
 void SupportReader::read_features(ModelReader& reader) {
-  const bool precomputed = model_.kernel.type == KernelType::precomputed;
+  const bool precomputed = !rows_;
   std::int32_t last = precomputed ? -1 : 0;
   std::int32_t serial = 0;
   for (reader.skip_blanks(); !reader.at_line_end(); reader.skip_blanks()) {
@@ -46,20 +52,19 @@ void SupportReader::read_features(ModelReader& reader) {
       serial = static_cast<std::int32_t>(value);
     } else if (!precomputed) {
       if (index > most_) before.fail_here(fmt::format("the index {} is beyond the {} features", index, most_));
-      indices_.push_back(index - 1);
-      values_.push_back(value);
-      model_.features = std::max<std::int64_t>(model_.features, index);
+      rows_->add(index - 1, value);
     }
   }
   if (precomputed && serial == 0) reader.fail_expected("0:SERIAL, the number of a training row");
   if (precomputed) model_.serials.push_back(serial - 1);
-  offsets_.push_back(static_cast<std::int64_t>(indices_.size()));
+  if (rows_) rows_->end_row();
   reader.next_line();
 }
 
 void SupportReader::finish() {
-  if (model_.kernel.type == KernelType::precomputed) return;
-  model_.support = matrix_of_entries(model_.features, offsets_, indices_, values_);
+  if (!rows_) return;
+  model_.features = std::max(model_.features, rows_->columns());
+  model_.support = rows_->take();
 }
 
 }  // namespace kernel

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <sheaf/solvers/svm.hpp>
 
+#include "data/text/feature_entries.hpp"
 #include "data/text/model_file.hpp"
 
 namespace sheaf::kernel {
@@ -24,18 +26,16 @@ void append_features(const SvmModel& model, std::int64_t s, std::string& text);
 /// Gathers the support vectors of a model from such lines.
 class SupportReader {
  public:
-  /// Of features up to `most`.
-  SupportReader(SvmModel& model, std::int64_t most) : model_(model), most_(most) {}
+  /// `count` lines follow. `features`: how many there are; none if the lines decide it.
+  SupportReader(const ModelReader& reader, SvmModel& model, std::int64_t count, std::optional<std::int64_t> features);
   void read_features(ModelReader& reader);
   /// Puts the support vectors into the model, which then has at least the features they use.
   void finish();
 
  private:
   SvmModel& model_;
-  std::int64_t most_;
-  std::vector<std::int64_t> offsets_{0};
-  std::vector<std::int32_t> indices_;
-  std::vector<double> values_;
+  std::int64_t most_;              // features
+  std::optional<EntryRows> rows_;  // none: the kernel is precomputed
 };
 
 /// An Error where LIBSVM has no such kernel.

@@ -119,9 +119,7 @@ void read_rows(ModelReader& reader, KnnModel& model) {
     const auto least = model.rule == LocalRule::votes ? model.k : 1;
     return found >= least ? std::string() : fmt::format("expected {} rows or more, not {}", least, found);
   });
-  std::vector<std::int64_t> offsets{0};
-  std::vector<std::int32_t> indices;
-  std::vector<double> values;
+  EntryRows rows(reader, count, model.features);
   for (std::int64_t i = 0; i < count; ++i) {
     read_label(reader, model);
     float weight = 0;
@@ -135,13 +133,12 @@ void read_rows(ModelReader& reader, KnnModel& model) {
       if (index > model.features)
         before.fail_here(fmt::format("the index {} is beyond the {} features", index, model.features));
       last = index;
-      indices.push_back(index - 1);
-      values.push_back(value);
+      rows.add(index - 1, value);
     }
-    offsets.push_back(std::ssize(indices));
+    rows.end_row();
     reader.next_line();
   }
-  model.x = matrix_of_entries(model.features, offsets, indices, values);
+  model.x = rows.take();
   const auto is_one = [](float weight) { return weight == 1; };
   if (std::all_of(model.row_weights.begin(), model.row_weights.end(), is_one)) model.row_weights.clear();
 }
