@@ -84,21 +84,13 @@ Dataset<double> transposed_all(const SparseMatrix<T>& by_columns, const ColumnTr
 template <class T>
 RowSpace<T> make_row_space(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf, std::int32_t column) {
   const std::int64_t rows = dataset.rows();
-  auto vectors = row_products(context, dataset, sheaf, column);
-  const auto values = cpu::eigen_decomposition(vectors, rows);
-  const double least = values.back() * static_cast<double>(rows) * std::numeric_limits<double>::epsilon();
-  const auto first = std::upper_bound(values.begin(), values.end(), std::max(least, 0.0)) - values.begin();
-  const std::int64_t coordinates = rows - first;
-  DenseMatrix<T> x{rows, coordinates, Array<T>(rows * coordinates)};
-  RowSpace<T> space{{}, {rows, coordinates, Array<T>(rows * coordinates)}};
-  for (std::int64_t k = 0; k < coordinates; ++k) {
-    const double length = std::sqrt(values[static_cast<std::size_t>(first + k)]);
-    const double* vector = vectors.data() + (first + k) * rows;
-    for (std::int64_t i = 0; i < rows; ++i) {
-      x.values[i * coordinates + k] = static_cast<T>(vector[i] * length);
-      space.coefficients.values[i * coordinates + k] = static_cast<T>(vector[i] / length);
-    }
-  }
+  auto products = row_products(context, dataset, sheaf, column);
+  const auto found = cpu::row_coordinates(products, rows);
+  DenseMatrix<T> x{rows, found.rank, Array<T>(rows * found.rank)};
+  RowSpace<T> space{{}, {rows, found.rank, Array<T>(rows * found.rank)}};
+  const auto narrow = [](double value) { return static_cast<T>(value); };
+  std::transform(found.z.begin(), found.z.end(), x.values.begin(), narrow);
+  std::transform(found.c.begin(), found.c.end(), space.coefficients.values.begin(), narrow);
   space.rows.x = std::move(x);
   return space;
 }
@@ -170,14 +162,14 @@ bool row_space_pays(const Dataset<T>& dataset, StopRule stop, double tasks) {
   constexpr double newton_passes = 120;  // of wide data, which are often badly scaled
   constexpr double newton_rate = 8;
   constexpr double product_rate = 16;
-  constexpr double eigen_rate = 20;
+  constexpr double factor_rate = 20;
   constexpr double clearly = 1.5;
   const auto rows = static_cast<double>(dataset.rows());
   if (stop != StopRule::suboptimality || rows < 2 || 4 * dataset.rows() > dataset.features()) return false;
   const auto entries = static_cast<double>(stored(dataset.x));
   double pairs = rows * entries;
   if (is_sparse(dataset.x)) pairs *= 4;  // at most, and not in order
-  const double space = pairs / product_rate + 12 * rows * rows * rows / eigen_rate;
+  const double space = pairs / product_rate + rows * rows * rows / factor_rate;
   return clearly * space < 4 * newton_passes * entries * tasks / newton_rate;
 }
 

@@ -1,7 +1,7 @@
 // Wide data in fewer coordinates. A linear model whose penalty is w'w / 2 depends on the rows through their inner
 // products alone: its weights are a sum of rows. So features may be replaced by any coordinates in which the rows have
-// the same inner products, and the coordinates along the eigenvectors of X X' are at most as many as the rows (Hastie,
-// Tibshirani 2004). Objectives, gradients and decision values stay what they are.
+// the same inner products; those of the Cholesky factor of X X' are at most as many as the rows (Hastie, Tibshirani
+// 2004). Objectives, gradients and decision values stay what they are.
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <cblas.h>
 
@@ -16,6 +17,9 @@ extern "C" {
 void dsyevd_(const char* job, const char* part, const int* size, double* matrix, const int* stride, double* values,
              double* work, const int* work_size, int* whole, const int* whole_size, int* info);
 void dpotrf_(const char* part, const int* size, double* matrix, const int* stride, int* info);
+void dpstrf_(const char* part, const int* size, double* matrix, const int* stride, int* pivots, int* rank,
+             const double* tolerance, double* work, int* info);
+void dtrtri_(const char* part, const char* diagonal, const int* size, double* matrix, const int* stride, int* info);
 }
 
 namespace sheaf::linear::cpu {
@@ -216,6 +220,35 @@ std::vector<double> eigen_decomposition(std::vector<double>& matrix, std::int64_
             &whole_wanted, &info);
   if (info != 0) throw Error("the eigenvalues of the features' products were not found; are all features finite?");
   return values;
+}
+
+RowCoordinates row_coordinates(std::vector<double>& products, std::int64_t size) {
+  RowCoordinates result;
+  if (size == 0) return result;
+  const BlasThreads blas(1);
+  const auto order = static_cast<int>(size);
+  const auto n = static_cast<std::size_t>(size);
+  double largest = 0;
+  for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, products[i * n + i]);
+  const double tolerance = largest * static_cast<double>(size) * std::numeric_limits<double>::epsilon();
+  std::vector<int> pivots(n);
+  std::vector<double> work(2 * n);
+  int rank = 0;
+  int info = 0;
+  dpstrf_("U", &order, products.data(), &order, pivots.data(), &rank, &tolerance, work.data(), &info);
+  if (info < 0) throw Error("the products of the rows were not factorised; are all features finite?");
+  if (!(largest > 0)) rank = 0;
+  result.rank = rank;
+  const auto width = static_cast<std::size_t>(rank);
+  result.z.assign(n * width, 0.0);
+  result.c.assign(n * width, 0.0);
+  const auto row = [&](std::size_t i) { return static_cast<std::size_t>(pivots[i] - 1) * width; };
+  // U by columns is the lower triangle U' by rows.
+  for (std::size_t i = 0; i < n; ++i) std::copy_n(&products[i * n], std::min(i + 1, width), &result.z[row(i)]);
+  if (rank > 0) dtrtri_("U", "N", &rank, products.data(), &order, &info);
+  for (std::size_t j = 0; j < width; ++j)
+    for (std::size_t i = 0; i <= j; ++i) result.c[row(i) + j] = products[j * n + i];
+  return result;
 }
 
 std::vector<double> inverse_cholesky_factor(std::vector<double>& matrix, std::int64_t size, int threads) {

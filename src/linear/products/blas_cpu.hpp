@@ -34,6 +34,16 @@ void add_weighted_gram(const Context& context, const DenseMatrix<T>& x, std::spa
 /// that the bits are always the same.
 std::vector<double> eigen_decomposition(std::vector<double>& matrix, std::int64_t size);
 
+/// Rows of fewer coordinates with given inner products G: G = Z Z', and G C = Z. Both are size x rank, in row-major
+/// order.
+struct RowCoordinates {
+  std::int64_t rank = 0;
+  std::vector<double> z, c;
+};
+/// By Cholesky's method with pivots (Higham 1990); rows that depend on others to rounding add no coordinate. `products`
+/// is lost. By one thread, so that the bits are always the same.
+RowCoordinates row_coordinates(std::vector<double>& products, std::int64_t size);
+
 /// The inverse of the Cholesky factor of a symmetric matrix: a lower triangle in row-major order with zeros above.
 /// Empty where the matrix is not positive definite; it is lost. The same bits for any number of threads.
 std::vector<double> inverse_cholesky_factor(std::vector<double>& matrix, std::int64_t size, int threads);
