@@ -162,6 +162,22 @@ std::string outer_text(const SearchResult& r) {
          table(rows, std::string(rows[0].size(), 'r'), 2);
 }
 
+std::string calibration_text(const SearchResult& r) {
+  const auto calibrated = report::calibrated_scores(r);
+  if (!calibrated) return {};
+  std::vector<std::vector<std::string>> rows{{"", dim("log loss"), dim("Brier score")}};
+  if (std::find(r.metrics.begin(), r.metrics.end(), Metric::log_loss) != r.metrics.end()) {
+    const auto before = [&](Metric metric) {
+      return score_text((r.outer.empty() ? r.summary(r.level.chosen.chosen, metric) : r.outer_summary(metric)).mean);
+    };
+    rows.push_back({"held-out rows before", before(Metric::log_loss), before(Metric::brier_score)});
+  }
+  rows.push_back({"held-out rows, calibrated without their split", score_text(calibrated->log_loss.mean),
+                  score_text(calibrated->brier_score.mean)});
+  return fmt::format("\n{}{}\n", bold("Calibration"), dim(fmt::format("  {}", to_string(*r.options.calibrate)))) +
+         table(rows, "lrr", 2);
+}
+
 std::string threshold_text(const SearchResult& r) {
   if (!r.model || !r.model->threshold()) return {};
   const auto& threshold = *r.model->threshold();
@@ -228,7 +244,7 @@ std::string weights_effect_text(const SearchResult& r) {
 std::string search_text(const SearchResult& r) {
   auto text = heading_text(r) + points_text(r) + chosen_text(r) +
               fmt::format("\n{}\n  {}\n", bold("In short"), wrapped(verdict(r), 2)) + outer_text(r) +
-              threshold_text(r) + learning_text(r) + importance_text(r) + weights_effect_text(r) +
+              calibration_text(r) + threshold_text(r) + learning_text(r) + importance_text(r) + weights_effect_text(r) +
               counts_text(r.counts);
   return text + notes_text(r);
 }

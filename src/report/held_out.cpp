@@ -1,6 +1,8 @@
 #include "report/held_out.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace sheaf::report {
 
@@ -17,6 +19,32 @@ std::vector<ReliabilityBin> reliability_of(const SearchResult& r) {
     came_true.push_back(found.truth[i] == of ? 1 : 0);
   }
   return reliability(probabilities, came_true);
+}
+
+std::optional<CalibratedScores> calibrated_scores(const SearchResult& r) {
+  if (!r.options.calibrate || !r.held_out || r.held_out->probabilities.empty()) return std::nullopt;
+  const auto& found = *r.held_out;
+  const auto classes = r.class_names.size();
+  const auto splits = static_cast<std::size_t>(*std::max_element(found.splits.begin(), found.splits.end())) + 1;
+  std::vector<double> log_losses(splits, 0), brier_scores(splits, 0), rows(splits, 0);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto split = static_cast<std::size_t>(found.splits[i]);
+    const auto truth = static_cast<std::size_t>(found.truth[i]);
+    const auto* own = &found.probabilities[i * classes];
+    ++rows[split];
+    log_losses[split] -= std::log(std::max(own[truth], std::numeric_limits<double>::epsilon()));
+    double squares = 0;
+    for (std::size_t c = 0; c < classes; ++c) {
+      const double distance = own[c] - (c == truth ? 1 : 0);
+      squares += distance * distance;
+    }
+    brier_scores[split] += classes == 2 ? squares / 2 : squares;
+  }
+  for (std::size_t split = 0; split < splits; ++split) {
+    log_losses[split] /= rows[split];
+    brier_scores[split] /= rows[split];
+  }
+  return CalibratedScores{summarise(log_losses), summarise(brier_scores)};
 }
 
 std::optional<ThresholdRates> threshold_rates(const SearchResult& r) {

@@ -12,6 +12,13 @@ namespace sheaf::report {
 /// Two classes: of the positive one. More: of the class with the largest probability. Nothing without probabilities.
 std::vector<ReliabilityBin> reliability_of(const SearchResult& result);
 
+/// Scores of calibrated probabilities, each split's by a calibration that was learnt without it; over the splits.
+struct CalibratedScores {
+  ScoreSummary log_loss, brier_score;
+};
+/// None without such probabilities.
+std::optional<CalibratedScores> calibrated_scores(const SearchResult& result);
+
 /// Shares of the held-out rows that thresholds find which were chosen without them.
 struct ThresholdRates {
   double sensitivity = 0;

@@ -198,6 +198,7 @@ std::string threshold_card(const SearchResult& r) {
 std::string reliability_card(const SearchResult& r) {
   const auto bins = reliability_of(r);
   if (bins.empty()) return {};
+  const auto calibrated = calibrated_scores(r);
   const bool two = r.class_names.size() == 2;
   const auto positive = two ? short_name(r.class_names[static_cast<std::size_t>(r.positive)]) : std::string();
   return card(
@@ -205,8 +206,10 @@ std::string reliability_card(const SearchResult& r) {
       fmt::format("On held-out rows{}. Dots: rows of similar probability, larger where there are more; bars: 95 "
                   "% intervals. On the dashed line probabilities mean what they say; the mean distance from it "
                   "is {:.4f}.",
-                  r.options.calibrate
-                      ? fmt::format(", calibrated ({}) without the split they are of", to_string(*r.options.calibrate))
+                  calibrated
+                      ? fmt::format(", calibrated ({}) without the split they are of: log loss {}, Brier score {}",
+                                    to_string(*r.options.calibrate), score_text(calibrated->log_loss.mean),
+                                    score_text(calibrated->brier_score.mean))
                       : "",
                   expected_calibration_error(bins)),
       reliability_diagram(bins, two ? fmt::format("probability of {}", positive) : "probability of the prediction",

@@ -359,6 +359,9 @@ std::string search_json(const SearchResult& r) {
   }
   if (r.model && r.model->threshold()) answer["threshold"] = threshold_json(r);
   if (r.held_out && !r.held_out->probabilities.empty()) answer["reliability"] = reliability_json(r);
+  if (const auto calibrated = report::calibrated_scores(r))
+    answer["calibrated"] = {{"log_loss", summary_json(calibrated->log_loss)},
+                            {"brier_score", summary_json(calibrated->brier_score)}};
   if (r.learning_curve) answer["learning_curve"] = learning_curve_json(r);
   if (!r.importance.empty()) answer["importance"] = importance_json(r);
   if (r.permutation_test)

@@ -1,6 +1,7 @@
 // Fills in the options that the caller left open, by the data and the family.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
@@ -75,8 +76,27 @@ bool leaves_one_out(const FamilyTraits& traits, bool pipeline, const SearchOptio
          !options.learning_curve && options.permutation_importance == 0;
 }
 
+/// Rows, or groups of rows, of the class that has the fewest.
+std::int64_t smallest_class(const Target& target, std::span<const std::int32_t> groups) {
+  std::vector<std::int64_t> counts(target.class_names.size(), 0);
+  std::vector<std::set<std::int32_t>> seen(groups.empty() ? 0 : counts.size());
+  for (std::size_t i = 0; i < target.classes.size(); ++i) {
+    const auto c = static_cast<std::size_t>(target.classes[i]);
+    if (groups.empty() || seen[c].insert(groups[i]).second) ++counts[c];
+  }
+  return counts.empty() ? 0 : *std::min_element(counts.begin(), counts.end());
+}
+
+/// Fewer than the usual number if a class has too few rows or groups for a test in every fold, inside outer folds too.
+std::int32_t fewer_folds(const Target& target, std::span<const std::int32_t> groups, std::int32_t outer) {
+  auto least = smallest_class(target, groups);
+  if (outer > 1) least -= (least + outer - 1) / outer;
+  return least < 2 ? default_folds : static_cast<std::int32_t>(std::min<std::int64_t>(least, default_folds));
+}
+
 template <class T>
-void decide_splits(const FamilyTraits& traits, const Dataset<T>& dataset, SearchOptions& options) {
+void decide_splits(const FamilyTraits& traits, const Dataset<T>& dataset, SearchOptions& options,
+                   std::vector<std::string>& notes) {
   const bool groups = !dataset.groups.empty();
   const bool pipeline = needs_pipeline(dataset, options.pipeline);
   const bool study = !options.full;
@@ -86,8 +106,16 @@ void decide_splits(const FamilyTraits& traits, const Dataset<T>& dataset, Search
   if (!options.split && options.folds == 0 && !groups && one_out && !has_copies(dataset, options))
     options.split = SplitKind::leave_one_out;
   options.one_out_in_parts = options.split == SplitKind::leave_one_out && one_out;
-  if (options.folds == 0) options.folds = default_folds;
   if (!options.split) options.split = default_split(study || !traits.regression, groups);
+  const bool stratified =
+      options.split == SplitKind::stratified_k_fold || options.split == SplitKind::stratified_group_k_fold;
+  if (options.folds == 0 && stratified && !study && !traits.regression) {
+    options.folds = fewer_folds(dataset.target, dataset.groups, options.outer);
+    if (options.folds < default_folds)
+      notes.push_back(fmt::format("there are {} folds, not {}: a class has too few {} for a test in more",
+                                  options.folds, default_folds, groups ? "groups" : "rows"));
+  }
+  if (options.folds == 0) options.folds = default_folds;
   if (study && !options.outer_split && options.split != SplitKind::time)
     options.outer_split = by_groups(*options.split) ? SplitKind::group_shuffle : SplitKind::stratified_shuffle;
   if (!options.outer_split) options.outer_split = default_outer(*options.split, !traits.regression);
@@ -202,7 +230,7 @@ FamilyTraits decide_candidates(const Dataset<T>& dataset, SearchSpace& space, co
     auto traits = candidate.space.options.family().decide(dataset, candidate.space, options.row_weights);
     if (const auto reason = reason_to_leave_out(dataset, candidate.space, traits, options);
         space.choose_candidates && !reason.empty() && space.candidates.size() > 1) {
-      space.left_out.push_back(fmt::format("the model {} is left out: {}", candidate.name, reason));
+      space.notes.push_back(fmt::format("the model {} is left out: {}", candidate.name, reason));
       space.candidates.erase(space.candidates.begin() + static_cast<std::ptrdiff_t>(k--));
       continue;
     }
@@ -264,7 +292,7 @@ void decide(const Dataset<T>& dataset, SearchSpace& space, SearchOptions& option
     fail_usage("stability-permutations is for studies; a search over all rows has no stability");
   if (options.stack > 0 && traits.survival) fail_usage("a stack is for classes and numeric targets, not for survival");
   if (options.learning_curve && !options.full) fail_usage("a learning curve is that of a search over all rows");
-  engine::decide_splits(traits, dataset, options);
+  engine::decide_splits(traits, dataset, options, space.notes);
   engine::decide_score(traits, dataset.target, options);
   engine::decide_strategy(traits, options);
   engine::check_row_weights(options.row_weights, dataset.rows());

@@ -585,7 +585,7 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
   result.options = options;
   decide(dataset, decided, result.options);
   result.space = decided;
-  result.notes = decided.left_out;
+  result.notes = decided.notes;
   result.size_words = decided.options.family().size_words();
   if (options.keep_decisions && log != nullptr) fail_usage("a log keeps no decision values; search without one");
   const auto context = given.for_work(search_work(dataset, decided, result.options));

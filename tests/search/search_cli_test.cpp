@@ -1,9 +1,11 @@
 // sheaf search as people and scripts meet it: its folder, its errors, and that a killed search goes on to the same end.
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -138,6 +140,55 @@ TEST_F(SearchCli, WritesWhatElseIsAskedForAsFiles) {
   EXPECT_EQ(json["importance"].size(), 400U);
   EXPECT_EQ(json["reliability"].size(), 10U);
   EXPECT_EQ(json["learning_curve"][4]["held_out"]["mean"], json["chosen"]["accuracy"]["mean"]);
+}
+
+/// Against the probabilities of each row, which its split's calibration was not learnt on.
+TEST_F(SearchCli, ScoresCalibratedProbabilities) {
+  const auto outcome = shell("sheaf search t.svm --cost 0.1,1 --output found --calibrate isotonic --predictions");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("calibrated without their split"), std::string::npos) << outcome.out;
+  const auto lines = lines_of(file("found/predictions.csv"));
+  const auto column_of = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::find(lines[0].begin(), lines[0].end(), name) - lines[0].begin());
+  };
+  std::map<std::string, std::vector<double>> log_losses, brier_scores;
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const auto& line = lines[i];
+    const double right = std::stod(line[column_of("\"probability of " + line[column_of("truth")] + "\"")]);
+    const auto& split = line[column_of("split")];
+    log_losses[split].push_back(-std::log(std::max(right, 2.220446049250313e-16)));
+    brier_scores[split].push_back((1 - right) * (1 - right));
+  }
+  const auto mean_of_means = [](const auto& values) {
+    double sum = 0;
+    for (const auto& [split, of] : values)
+      sum += std::accumulate(of.begin(), of.end(), 0.0) / static_cast<double>(of.size());
+    return sum / static_cast<double>(values.size());
+  };
+  const auto json = Json::parse(file("found/results.json"))["calibrated"];
+  EXPECT_EQ(log_losses.size(), 5U);
+  EXPECT_NEAR(json["log_loss"]["mean"].get<double>(), mean_of_means(log_losses), 1e-9);
+  EXPECT_NEAR(json["brier_score"]["mean"].get<double>(), mean_of_means(brier_scores), 1e-9);
+}
+
+TEST_F(SearchCli, TakesFewerFoldsForSmallClasses) {
+  std::string rows = "x,z,kind\n", grouped = "x,z,patient,kind\n";
+  for (int i = 0; i < 40; ++i) {
+    const std::string kind = i < 3 ? "rare" : "common";
+    rows += std::to_string(i * 7 % 11) + ".5," + std::to_string(i) + ".25," + kind + "\n";
+    grouped += std::to_string(i * 7 % 11) + ".5," + std::to_string(i) + ".25," + std::to_string(i % 20) + "," +
+               (i % 20 < 4 ? "rare" : "common") + "\n";
+  }
+  write("few.csv", rows);
+  write("groups.csv", grouped);
+  const auto few = shell("sheaf search few.csv --model linear --output few");
+  ASSERT_EQ(few.code, 0) << few.err;
+  EXPECT_EQ(Json::parse(file("few/results.json"))["splits"], 3);
+  EXPECT_NE(few.out.find("3 folds, not 5"), std::string::npos) << few.out;
+  const auto groups = shell("sheaf search groups.csv --model linear --output groups");
+  ASSERT_EQ(groups.code, 0) << groups.err;
+  EXPECT_EQ(Json::parse(file("groups/results.json"))["splits"], 4);
+  EXPECT_TRUE(complains(shell("sheaf search few.csv --model linear --folds 5 --output x"), 2, {"folds"}));
 }
 
 /// Waits for some records in the journal, kills the program, and goes on.

@@ -53,7 +53,7 @@ struct SearchSpace {
   std::vector<Candidate> candidates;
   /// decide() chooses the candidates by the data.
   bool choose_candidates = false;
-  std::vector<std::string> left_out;  ///< by decide(): models that it did not choose, and why
+  std::vector<std::string> notes;  ///< by decide(): what it chose that users may not expect, and why
 
   SearchSpace();
   SearchSpace(ModelOptions model);  // NOLINT(google-explicit-constructor): a space with nothing to vary
