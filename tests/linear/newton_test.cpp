@@ -282,6 +282,39 @@ TEST(Newton, AWarmStartEndsAtTheSameOptimumSooner) {
   }
 }
 
+/// Features of very different scales, some of which nearly follow from others.
+Table make_badly_scaled_table() {
+  Table table = make_table(1500, 90, 1);
+  for (std::int64_t i = 0; i < table.rows; ++i) {
+    double* row = &table.x[static_cast<std::size_t>(i * table.columns)];
+    for (std::int64_t j = 0; j < table.columns; ++j) {
+      if (j % 3 == 2) row[j] = row[j - 1] + 0.01 * row[j];
+      row[j] *= std::pow(10.0, static_cast<double>(j % 5) - 2);
+    }
+  }
+  return table;
+}
+
+TEST(Newton, TakesFewProductsForBadlyScaledFeatures) {
+  const Table table = make_badly_scaled_table();
+  for_settings([&](Device device, const Setting& setting) {
+    if (setting.loss != Loss::logistic && setting.loss != Loss::squared) return;
+    const auto dataset = make_dataset<double>(table, setting.sparse);
+    const Sheaf sheaf = make_sheaf(table, is_regression(setting.loss), {0.1, 10});
+    auto params = params_of(setting, 1e-9);
+    params.stop = StopRule::suboptimality;
+    const auto fits = newton(context_on(device), dataset, sheaf, params);
+    for (std::size_t t = 0; t < sheaf.tasks.size(); ++t) {
+      SCOPED_TRACE(t);
+      const auto end = measure(table, sheaf, sheaf.tasks[t], params, fits.weights, static_cast<std::int32_t>(t));
+      EXPECT_TRUE(fits.tasks[t].converged);
+      EXPECT_NEAR(fits.tasks[t].objective, end.objective, 1e-9 * end.objective);
+      EXPECT_LE(end.gradient, fits.tasks[t].tolerance * 1.01);
+      EXPECT_LT(fits.tasks[t].products, 120) << fits.tasks[t].iterations << " iterations";
+    }
+  });
+}
+
 TEST(Newton, AlongCostsEveryTaskEndsAtItsOptimum) {
   const Table table = make_table(150, 40, 0.4);
   for_settings([&](Device device, const Setting& setting) {

@@ -8,6 +8,7 @@
 #include <sheaf/error.hpp>
 
 #include "core/parallel.hpp"
+#include "linear/hessian_factors.hpp"
 #include "linear/products/blas_cpu.hpp"
 
 namespace sheaf::linear {
@@ -22,21 +23,7 @@ constexpr std::int64_t fewest_rows = 4096;
 constexpr std::int64_t steps_saved = 25;            // so many steps may cost what coordinates for a later point do
 constexpr std::int64_t cheap_steps = 3;             // where they cost no more than these, they are made earlier
 constexpr std::int64_t fewest_rows_of_gpu = 20000;  // with fewer a step takes as long as with these
-constexpr std::int64_t most_copied = std::int64_t{256}
-                                     << 20;  // bytes of the rows, which factors are made from a copy of
-constexpr std::int64_t passes_saved = 40;    // a decomposition may take as long as so many passes over X
-/// Of the largest curvature, below which a direction counts as flat: what is smaller may be rounding.
-template <class T>
-constexpr double smallest_share = std::is_same_v<T, float> ? 1e-7 : 1e-10;
-
-/// Evenly spread, at most `most` of them.
-std::vector<std::int32_t> spread_rows(std::int64_t rows, std::int64_t most) {
-  std::vector<std::int32_t> chosen;
-  const std::int64_t count = std::min(rows, most);
-  for (std::int64_t k = 0; k < count; ++k) chosen.push_back(static_cast<std::int32_t>(k * rows / count));
-  return chosen;
-}
-
+constexpr std::int64_t passes_saved = 40;           // a decomposition may take as long as so many passes over X
 /// to[e] = f(from[e]), of many numbers.
 template <class From, class To, class F>
 void transform_all(int threads, const From& from, To* to, const F& f) {
@@ -90,8 +77,10 @@ Coordinates<T>::Coordinates(const Context& context, const Dataset<T>& dataset, c
       for (std::int64_t i = 0; i < same.rows(); ++i) same(i, 0) = static_cast<T>(each);
       const auto rows = spread_rows(
           ops_.examples(),
-          renewable_ ? few_rows() : std::min(enough_rows(columns), std::max(few_rows(), affordable_rows())));
-      matrix_ = {size, size, factorise(context, rows, same.to(ops_.device()), alpha_of(tasks[0])).by_rows};
+          renewable_ ? few_rows()
+                     : std::min(enough_rows(columns), std::max(few_rows(), affordable_hessian_rows<T>(size))));
+      matrix_ = {size, size,
+                 factorise_hessians(context, ops_, rows, same.to(ops_.device()), alpha_of(tasks[0])).by_rows};
       return;
     }
     spectrum = decompose(products_of_features(context, dataset, columns), context.threads());
@@ -140,19 +129,6 @@ std::vector<double> Coordinates<T>::products_of_features(const Context& context,
   return matrix;
 }
 
-/// Directions that are flat up to rounding count as a little steep: by more, until the matrices are positive definite.
-template <class T>
-InverseFactors<T> Coordinates<T>::factorise(const Context& context, std::span<const std::int32_t> rows,
-                                            const Block<T>& d, double alpha) const {
-  Block<T> diagonal(ops_.weights(), d.tasks(), ops_.device());
-  ops_.multiply_squared_transposed(d.view(), diagonal.view());
-  for (double share = smallest_share<T>; share < 1; share *= 10) {  // NOLINT(clang-analyzer-security.FloatLoopCounter)
-    auto factors = ops_.inverse_factors(context, rows, d.view(), std::as_const(diagonal).view(), alpha, share);
-    if (factors.size > 0) return factors;
-  }
-  throw Error("the features' products have no Cholesky factor; are all features finite?");
-}
-
 /// A Hessian costs weights^2 * rows, a step four products of X with each column. A GPU takes its time for a step
 /// however small.
 template <class T>
@@ -167,14 +143,7 @@ bool Coordinates<T>::worth_renewing(const Context& context) const {
 
 template <class T>
 std::int64_t Coordinates<T>::few_rows() const {
-  const std::int64_t cheap =
-      std::min(2 * ops_.examples() / std::max<std::int64_t>(1, ops_.weights()), affordable_rows());
-  return std::min(ops_.examples(), std::max({rows_per_weight * ops_.weights(), fewest_rows, cheap}));
-}
-
-template <class T>
-std::int64_t Coordinates<T>::affordable_rows() const {
-  return most_copied / (std::max<std::int64_t>(1, ops_.weights()) * static_cast<std::int64_t>(sizeof(T)));
+  return few_hessian_rows<T>(ops_.examples(), ops_.weights());
 }
 
 template <class T>
@@ -185,7 +154,8 @@ int Coordinates<T>::renew_after() const {
 template <class T>
 void Coordinates<T>::renew(const Context& context, Block<T>& second) {
   objective_.own_curvatures(second);
-  renewed_ = factorise(context, spread_rows(ops_.examples(), few_rows()), second, objective_.alphas()[0]);
+  renewed_ =
+      factorise_hessians(context, ops_, spread_rows(ops_.examples(), few_rows()), second, objective_.alphas()[0]);
   renewable_ = false;
 }
 

@@ -42,14 +42,10 @@ class Coordinates {
   /// X'X / n, or an estimate from some of the rows, for blocks of `columns` columns.
   std::vector<double> products_of_features(const Context& context, const Dataset<T>& dataset,
                                            std::int64_t columns) const;
-  /// L^-1 for each column of the curvatures `d`, from these rows.
-  InverseFactors<T> factorise(const Context& context, std::span<const std::int32_t> rows, const Block<T>& d,
-                              double alpha) const;
   bool worth_renewing(const Context& context) const;
   /// Rows that a sum over all is estimated from: for some steps, or for all that are to come.
   std::int64_t few_rows() const;
   std::int64_t enough_rows(std::int64_t columns) const;
-  std::int64_t affordable_rows() const;
   std::vector<double> decompose(std::vector<double> matrix, int threads);
   std::vector<double> diagonal() const;
   void set_matrix(const std::vector<double>& matrix, int threads);

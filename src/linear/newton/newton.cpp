@@ -51,6 +51,13 @@ std::vector<double> rarer_shares(LinearOps<T>& ops, const Sheaf& sheaf, Loss los
   return shares;
 }
 
+/// Whether a row has curvature wherever the model is.
+bool every_row_counts(Loss loss) {
+  bool result = false;
+  with_loss(loss, [&](auto functor) { result = functor.strictly_convex; });
+  return result;
+}
+
 }  // namespace
 
 template <class T>
@@ -91,9 +98,7 @@ NewtonBlock<T>::NewtonBlock(const Context& context, LinearOps<T>& ops, const She
 /// curvature makes every row count.
 template <class T>
 void NewtonBlock<T>::decide_following() {
-  bool every_row = false;
-  with_loss(params_.loss, [&](auto functor) { every_row = functor.strictly_convex; });
-  follows_ = follows_ && (!fused() || (every_row && count() <= most_followed));
+  follows_ = follows_ && (!fused() || (every_row_counts(params_.loss) && count() <= most_followed));
 }
 
 template <class T>
@@ -295,6 +300,10 @@ void NewtonBlock<T>::start_conjugate(const std::vector<std::uint8_t>& which, boo
   if (follows()) ops_.combine(zeros, z_.view(), inverted(as_factors(which)), zs_.view());
   std::vector<double> rz(tasks);
   ops_.start_directions(which, g_.view(), inverse_.view(), r_.view(), s_.view(), d_.view(), rz);
+  if (hessians_) {
+    rz = solve_hessians();
+    ops_.combine(as_factors(which), solved_.view(), inverted(as_factors(which)), d_.view());
+  }
   for (std::size_t t = 0; t < tasks; ++t) {
     TaskState& state = states_[t];
     if (which[t] == 0) continue;
@@ -304,6 +313,9 @@ void NewtonBlock<T>::start_conjugate(const std::vector<std::uint8_t>& which, boo
     state.steps = 0;
     state.boundary = false;
   }
+  if (hessians_)
+    for (std::size_t t = 0; t < tasks; ++t)
+      if (which[t] != 0 && states_[t].delta < 0) states_[t].delta = std::sqrt(rz[t]);
   const bool unbounded = std::any_of(states_.begin(), states_.end(), [](const auto& c) { return c.delta < 0; });
   if (unbounded) set_regions(which);
 }
@@ -324,6 +336,7 @@ template <class T>
 void NewtonBlock<T>::precondition(const std::vector<std::uint8_t>& which) {
   const auto columns = positions(which);
   const auto size = static_cast<std::int32_t>(columns.size());
+  if (hessians_) return precondition_by_hessian(columns);
   if (diagonal_.rows() > 0) {
     ops_.invert_diagonal(static_cast<T>(preconditioner_share), bias_ridge_, diagonal_.view());
     ops_.combine(as_factors(which), diagonal_.view(), inverted(as_factors(which)), inverse_.view());
@@ -340,6 +353,55 @@ void NewtonBlock<T>::precondition(const std::vector<std::uint8_t>& which) {
   multiply_some(columns, [&] { ops_.multiply_squared_transposed(curvatures.view(), diagonal.view()); });
   ops_.invert_diagonal(static_cast<T>(preconditioner_share), bias_ridge_, diagonal.view());
   ops_.place_tasks(diagonal.view(), columns, inverse_.view());
+}
+
+/// The same, by the whole Hessian of each task, estimated from some rows.
+template <class T>
+void NewtonBlock<T>::precondition_by_hessian(std::span<const std::int32_t> columns) {
+  constexpr double ridge = 1;
+  if (std::ssize(columns) == count()) return hessians_->set(context_, columns, curvatures_, ridge);
+  Block<T> curvatures(ops_.examples(), static_cast<std::int32_t>(columns.size()), ops_.device());
+  ops_.keep_tasks(curvatures_.view(), columns, curvatures.view());
+  hessians_->set(context_, columns, curvatures, ridge);
+}
+
+/// Whether some task has taken more steps than models of well scaled features take in all, and than factors of its
+/// Hessian cost. The rule `gradient` is LIBLINEAR's: what it ends with depends on the preconditioner. Not for losses of
+/// which few rows have curvature: the Hessian here then says little of the one a step away.
+template <class T>
+bool NewtonBlock<T>::hessian_pays() const {
+  constexpr std::int64_t most_weights = 1024;
+  constexpr std::int64_t usual_steps = 40;
+  const std::int64_t weights = ops_.weights();
+  if (hessians_ || ops_.transformed() || params_.stop == StopRule::gradient || weights > most_weights ||
+      !every_row_counts(params_.loss))
+    return false;
+  if (HessianFactors<T>::bytes_per_column(weights) * count() > context_.memory() / 8) return false;
+  // A step takes four operations for each value of X, a factor weights^2 for each of its rows.
+  const std::int64_t rows = few_hessian_rows<T>(ops_.examples(), weights);
+  const std::int64_t cost = weights * rows / (4 * std::max<std::int64_t>(1, ops_.examples()));
+  return std::any_of(states_.begin(), states_.end(), [&](const TaskState& state) {
+    return state.phase == Phase::conjugate && state.fit.products >= std::max(usual_steps, cost);
+  });
+}
+
+/// From now on. Tasks within their conjugate gradients begin them again.
+template <class T>
+void NewtonBlock<T>::use_hessians() {
+  hessians_.emplace(ops_, count());
+  solved_ = Block<T>(ops_.weights(), count(), ops_.device());
+  for (TaskState& state : states_) state.delta = -1;
+  start_conjugate(wanted(Phase::conjugate), true);
+}
+
+/// M^-1 r of all tasks into solved_; returns r'M^-1 r.
+template <class T>
+std::vector<double> NewtonBlock<T>::solve_hessians() {
+  hessians_->solve(r_, solved_);
+  std::vector<double> rz(states_.size());
+  const std::vector<Dot<T>> products{{r_.view(), std::as_const(solved_).view()}};
+  ops_.dots(products, rz);
+  return rz;
 }
 
 /// How far to go along d; to the trust region's boundary where that is nearer.
@@ -382,6 +444,7 @@ void NewtonBlock<T>::advance_conjugate(const std::vector<std::uint8_t>& which, c
       done[t] = 1;  // rounding has eaten the curvature
   }
   ops_.advance(alpha, d_.view(), hd_.view(), inverse_.view(), s_.view(), r_.view(), rz);
+  if (hessians_) rz = solve_hessians();
   if (follows()) ops_.combine(alpha, q_.view(), std::vector<double>(tasks, 1.0), zs_.view());
   for (std::size_t t = 0; t < tasks; ++t) {
     TaskState& state = states_[t];
@@ -399,8 +462,12 @@ void NewtonBlock<T>::advance_conjugate(const std::vector<std::uint8_t>& which, c
     beta[t] = ratio;
     fresh[t] = 1;
   }
-  ops_.redirect(fresh, inverse_.view(), r_.view(), beta, d_.view());
+  if (hessians_)
+    ops_.combine(fresh, solved_.view(), beta, d_.view());
+  else
+    ops_.redirect(fresh, inverse_.view(), r_.view(), beta, d_.view());
   if (any(done)) try_steps(done);
+  if (hessian_pays()) use_hessians();
 }
 
 /// Compacts the block once a quarter of it is idle.
@@ -418,8 +485,9 @@ void NewtonBlock<T>::compact(Fits<T>& fits) {
   q_ = follows() ? kept_columns(ops_, q_, going) : Block<T>{};
   for (Block<T>* block : {&z_, &zs_, &u_, &curvatures_, &w_, &g_, &s_, &r_, &d_, &hd_, &inverse_})
     *block = kept_columns(ops_, *block, going);
-  for (Block<T>* block : {&w_before_, &z_before_})
+  for (Block<T>* block : {&w_before_, &z_before_, &solved_})
     if (block->tasks() > 0) *block = kept_columns(ops_, *block, going);
+  if (hessians_) hessians_->keep(going);
   choose_tasks();
 }
 

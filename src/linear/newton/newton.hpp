@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include <sheaf/solvers/linear.hpp>
 
 #include "linear/fit_progress.hpp"
+#include "linear/hessian_factors.hpp"
 #include "linear/newton/chains.hpp"
 #include "linear/products/ops.hpp"
 
@@ -103,6 +105,10 @@ class NewtonBlock {
   void start_conjugate(const std::vector<std::uint8_t>& which, bool new_point);
   void set_regions(const std::vector<std::uint8_t>& which);
   void precondition(const std::vector<std::uint8_t>& which);
+  void precondition_by_hessian(std::span<const std::int32_t> columns);
+  bool hessian_pays() const;
+  void use_hessians();
+  std::vector<double> solve_hessians();
   void advance_conjugate(const std::vector<std::uint8_t>& which, const std::vector<double>& dHd);
   double step_length(TaskState& state, double dHd) const;
   bool conjugate_done(TaskState& state) const;
@@ -136,6 +142,9 @@ class NewtonBlock {
   Block<T> w_before_, z_before_;
   // Of the Hessian without R; only between the gradient that it came with and the preconditioner.
   Block<T> diagonal_;
+  // The preconditioner of models of few features once the diagonal has shown to be a poor one, and M^-1 r by it.
+  std::optional<HessianFactors<T>> hessians_;
+  Block<T> solved_;
 };
 
 /// Calls product(), whose blocks have these columns alone.
