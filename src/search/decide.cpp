@@ -5,6 +5,7 @@
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "data/label_hint.hpp"
 #include "data/split/equal_rows.hpp"
 #include "family/family.hpp"
 #include "search/candidates/automatic.hpp"
@@ -109,7 +110,7 @@ void decide_splits(const FamilyTraits& traits, const Dataset<T>& dataset, Search
   if (!options.split) options.split = default_split(study || !traits.regression, groups);
   const bool stratified =
       options.split == SplitKind::stratified_k_fold || options.split == SplitKind::stratified_group_k_fold;
-  if (options.folds == 0 && stratified && !study && !traits.regression) {
+  if (options.folds == 0 && stratified && !study && !traits.regression && !may_be_numbers(dataset.target)) {
     options.folds = fewer_folds(dataset.target, dataset.groups, options.outer);
     if (options.folds < default_folds)
       notes.push_back(fmt::format("there are {} folds, not {}: a class has too few {} for a test in more",
