@@ -16,7 +16,8 @@ inline bool may_be_numbers(const Target& target) {
          target.looks_like_classes();
 }
 
-/// Returns work(). If it throws a UsageError about the rows of a class and the classes may be numbers, the message names
+/// Returns work(). If it throws a UsageError about the rows of a class and the classes may be numbers, the message
+/// names
 /// --task regression too.
 template <class Work>
 auto hint_at_regression(const Target& target, Work&& work) {
@@ -24,7 +25,8 @@ auto hint_at_regression(const Target& target, Work&& work) {
     return std::forward<Work>(work)();
   } catch (const UsageError& error) {
     const std::string_view message = error.what();
-    if (!may_be_numbers(target) || message.find("class ") == std::string_view::npos || message.find(" row") == std::string_view::npos)
+    if (!may_be_numbers(target) || message.find("class ") == std::string_view::npos ||
+        message.find(" row") == std::string_view::npos)
       throw;
     throw UsageError(std::string(message) + "; if the labels are numbers rather than classes, say --task regression");
   }

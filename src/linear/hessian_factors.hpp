@@ -43,10 +43,6 @@ class HessianFactors {
   /// Keeps these columns alone.
   void keep(std::span<const std::int32_t> columns);
 
-  static std::int64_t bytes_per_column(std::int64_t weights) {
-    return 2 * weights * weights * static_cast<std::int64_t>(sizeof(T));
-  }
-
  private:
   void copy(const InverseFactors<T>& from, std::int64_t column, InverseFactors<T>& to, std::int64_t place) const;
 

@@ -300,9 +300,11 @@ void NewtonBlock<T>::start_conjugate(const std::vector<std::uint8_t>& which, boo
   if (follows()) ops_.combine(zeros, z_.view(), inverted(as_factors(which)), zs_.view());
   std::vector<double> rz(tasks);
   ops_.start_directions(which, g_.view(), inverse_.view(), r_.view(), s_.view(), d_.view(), rz);
-  if (hessians_) {
-    rz = solve_hessians();
-    ops_.combine(as_factors(which), solved_.view(), inverted(as_factors(which)), d_.view());
+  if (const auto own = by_hessian(which); any(own)) {
+    solve_hessians(rz);
+    ops_.combine(as_factors(own), solved_.view(), inverted(as_factors(own)), d_.view());
+    for (std::size_t t = 0; t < tasks; ++t)
+      if (own[t] != 0 && states_[t].delta < 0) states_[t].delta = std::sqrt(rz[t]);
   }
   for (std::size_t t = 0; t < tasks; ++t) {
     TaskState& state = states_[t];
@@ -313,9 +315,6 @@ void NewtonBlock<T>::start_conjugate(const std::vector<std::uint8_t>& which, boo
     state.steps = 0;
     state.boundary = false;
   }
-  if (hessians_)
-    for (std::size_t t = 0; t < tasks; ++t)
-      if (which[t] != 0 && states_[t].delta < 0) states_[t].delta = std::sqrt(rz[t]);
   const bool unbounded = std::any_of(states_.begin(), states_.end(), [](const auto& c) { return c.delta < 0; });
   if (unbounded) set_regions(which);
 }
@@ -330,13 +329,22 @@ void NewtonBlock<T>::set_regions(const std::vector<std::uint8_t>& which) {
     if (which[t] != 0 && states_[t].delta < 0) states_[t].delta = std::sqrt(gMg[t]);
 }
 
+template <class T>
+void NewtonBlock<T>::precondition(const std::vector<std::uint8_t>& which) {
+  const auto whole = by_hessian(which);
+  auto diagonal = which;
+  for (std::size_t t = 0; t < diagonal.size(); ++t)
+    if (whole[t] != 0) diagonal[t] = 0;
+  if (any(diagonal)) precondition_by_diagonal(diagonal);
+  if (any(whole)) precondition_by_hessian(positions(whole));
+}
+
 /// Only the tasks at a new point: their curvatures are gathered into a small block of their own, unless the diagonal
 /// came with the gradient.
 template <class T>
-void NewtonBlock<T>::precondition(const std::vector<std::uint8_t>& which) {
+void NewtonBlock<T>::precondition_by_diagonal(const std::vector<std::uint8_t>& which) {
   const auto columns = positions(which);
   const auto size = static_cast<std::int32_t>(columns.size());
-  if (hessians_) return precondition_by_hessian(columns);
   if (diagonal_.rows() > 0) {
     ops_.invert_diagonal(static_cast<T>(preconditioner_share), bias_ridge_, diagonal_.view());
     ops_.combine(as_factors(which), diagonal_.view(), inverted(as_factors(which)), inverse_.view());
@@ -365,43 +373,60 @@ void NewtonBlock<T>::precondition_by_hessian(std::span<const std::int32_t> colum
   hessians_->set(context_, columns, curvatures, ridge);
 }
 
-/// Whether some task has taken more steps than models of well scaled features take in all, and than factors of its
-/// Hessian cost. The rule `gradient` is LIBLINEAR's: what it ends with depends on the preconditioner. Not for losses of
-/// which few rows have curvature: the Hessian here then says little of the one a step away.
+/// Those of `which` that are preconditioned by their whole Hessians.
 template <class T>
-bool NewtonBlock<T>::hessian_pays() const {
-  constexpr std::int64_t most_weights = 1024;
+std::vector<std::uint8_t> NewtonBlock<T>::by_hessian(const std::vector<std::uint8_t>& which) const {
+  std::vector<std::uint8_t> result(which.size(), 0);
+  for (std::size_t t = 0; t < which.size(); ++t) result[t] = which[t] != 0 && states_[t].by_hessian ? 1 : 0;
+  return result;
+}
+
+/// Tasks that have just taken more steps than models of well scaled features take in all, and than factors of their
+/// Hessians cost. The rule `gradient` is LIBLINEAR's: its end depends on the preconditioner. Losses of which few rows
+/// have curvature are left out: their Hessian here is a poor guess of the one a step away.
+template <class T>
+std::vector<std::uint8_t> NewtonBlock<T>::worth_hessians() const {
   constexpr std::int64_t usual_steps = 40;
+  std::vector<std::uint8_t> result(states_.size(), 0);
   const std::int64_t weights = ops_.weights();
-  if (hessians_ || ops_.transformed() || params_.stop == StopRule::gradient || weights > most_weights ||
+  if (ops_.transformed() || params_.stop == StopRule::gradient || !has_room_for_hessian(ops_.examples(), weights) ||
       !every_row_counts(params_.loss))
-    return false;
-  if (HessianFactors<T>::bytes_per_column(weights) * count() > context_.memory() / 8) return false;
+    return result;
   // A step takes four operations for each value of X, a factor weights^2 for each of its rows.
   const std::int64_t rows = few_hessian_rows<T>(ops_.examples(), weights);
   const std::int64_t cost = weights * rows / (4 * std::max<std::int64_t>(1, ops_.examples()));
-  return std::any_of(states_.begin(), states_.end(), [&](const TaskState& state) {
-    return state.phase == Phase::conjugate && state.fit.products >= std::max(usual_steps, cost);
-  });
+  for (std::size_t t = 0; t < states_.size(); ++t) {
+    const TaskState& state = states_[t];
+    if (!state.by_hessian && state.phase == Phase::conjugate && state.fit.products >= std::max(usual_steps, cost))
+      result[t] = 1;
+  }
+  return result;
 }
 
-/// From now on. Tasks within their conjugate gradients begin them again.
+/// From now on. The tasks begin their conjugate gradients again.
 template <class T>
-void NewtonBlock<T>::use_hessians() {
-  hessians_.emplace(ops_, count());
-  solved_ = Block<T>(ops_.weights(), count(), ops_.device());
-  for (TaskState& state : states_) state.delta = -1;
-  start_conjugate(wanted(Phase::conjugate), true);
+void NewtonBlock<T>::use_hessians(const std::vector<std::uint8_t>& which) {
+  if (!hessians_) {
+    hessians_.emplace(ops_, count());
+    solved_ = Block<T>(ops_.weights(), count(), ops_.device());
+  }
+  for (std::size_t t = 0; t < which.size(); ++t) {
+    if (which[t] == 0) continue;
+    states_[t].by_hessian = true;
+    states_[t].delta = -1;
+  }
+  start_conjugate(which, true);
 }
 
-/// M^-1 r of all tasks into solved_; returns r'M^-1 r.
+/// M^-1 r into solved_ and r'M^-1 r into `rz`, of the tasks with Hessians.
 template <class T>
-std::vector<double> NewtonBlock<T>::solve_hessians() {
+void NewtonBlock<T>::solve_hessians(std::vector<double>& rz) {
   hessians_->solve(r_, solved_);
-  std::vector<double> rz(states_.size());
-  const std::vector<Dot<T>> products{{r_.view(), std::as_const(solved_).view()}};
-  ops_.dots(products, rz);
-  return rz;
+  std::vector<double> products(states_.size());
+  const std::vector<Dot<T>> pairs{{r_.view(), std::as_const(solved_).view()}};
+  ops_.dots(pairs, products);
+  for (std::size_t t = 0; t < states_.size(); ++t)
+    if (states_[t].by_hessian) rz[t] = products[t];
 }
 
 /// How far to go along d; to the trust region's boundary where that is nearer.
@@ -444,7 +469,7 @@ void NewtonBlock<T>::advance_conjugate(const std::vector<std::uint8_t>& which, c
       done[t] = 1;  // rounding has eaten the curvature
   }
   ops_.advance(alpha, d_.view(), hd_.view(), inverse_.view(), s_.view(), r_.view(), rz);
-  if (hessians_) rz = solve_hessians();
+  if (hessians_) solve_hessians(rz);
   if (follows()) ops_.combine(alpha, q_.view(), std::vector<double>(tasks, 1.0), zs_.view());
   for (std::size_t t = 0; t < tasks; ++t) {
     TaskState& state = states_[t];
@@ -462,12 +487,24 @@ void NewtonBlock<T>::advance_conjugate(const std::vector<std::uint8_t>& which, c
     beta[t] = ratio;
     fresh[t] = 1;
   }
-  if (hessians_)
-    ops_.combine(fresh, solved_.view(), beta, d_.view());
-  else
-    ops_.redirect(fresh, inverse_.view(), r_.view(), beta, d_.view());
+  redirect(fresh, beta);
   if (any(done)) try_steps(done);
-  if (hessian_pays()) use_hessians();
+  if (const auto worth = worth_hessians(); any(worth)) use_hessians(worth);
+}
+
+/// d = fresh M^-1 r + beta d.
+template <class T>
+void NewtonBlock<T>::redirect(std::vector<double> fresh, std::vector<double> beta) {
+  if (hessians_) {
+    std::vector<double> own_fresh(fresh.size(), 0.0), own_beta(beta.size(), 1.0);
+    for (std::size_t t = 0; t < fresh.size(); ++t) {
+      if (!states_[t].by_hessian) continue;
+      own_fresh[t] = std::exchange(fresh[t], 0.0);
+      own_beta[t] = std::exchange(beta[t], 1.0);
+    }
+    ops_.combine(own_fresh, solved_.view(), own_beta, d_.view());
+  }
+  ops_.redirect(fresh, inverse_.view(), r_.view(), beta, d_.view());
 }
 
 /// Compacts the block once a quarter of it is idle.

@@ -61,6 +61,9 @@ struct TaskState {
   bool boundary = false;
   bool blind = false;  // the last step was too small to be seen in the objective
   double growth = 1;   // of the cost since the task before in this column; 1: there is none
+  // Preconditioned by its whole Hessian. Each task decides for itself, so that its result does not depend on the
+  // others.
+  bool by_hessian = false;
 };
 
 template <class T>
@@ -76,12 +79,19 @@ class NewtonBlock {
   /// Device bytes that a chain of so many tasks takes.
   static std::int64_t bytes_per_chain(std::int64_t examples, std::int64_t weights, std::int64_t length = 1) {
     const std::int64_t before = length > 1 ? examples + weights + std::max(examples, weights) : 0;
-    return (6 * examples + (8 + length) * weights + before) * static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t hessian = has_room_for_hessian(examples, weights) ? 2 * weights * weights : 0;
+    return (6 * examples + (8 + length) * weights + before + hessian) * static_cast<std::int64_t>(sizeof(T));
   }
 
  private:
   /// The share of a gradient, or of an objective, that T cannot tell from 0.
   static constexpr double least_share = 16 * static_cast<double>(std::numeric_limits<T>::epsilon());
+
+  /// Whether the factors of a Hessian take little memory beside the blocks over examples.
+  static constexpr bool has_room_for_hessian(std::int64_t examples, std::int64_t weights) {
+    constexpr std::int64_t most_weights = 1024;
+    return weights <= most_weights && weights * weights <= 8 * examples;
+  }
 
   using Phase = TaskState::Phase;
   std::int32_t count() const { return static_cast<std::int32_t>(states_.size()); }
@@ -105,11 +115,14 @@ class NewtonBlock {
   void start_conjugate(const std::vector<std::uint8_t>& which, bool new_point);
   void set_regions(const std::vector<std::uint8_t>& which);
   void precondition(const std::vector<std::uint8_t>& which);
+  void precondition_by_diagonal(const std::vector<std::uint8_t>& which);
   void precondition_by_hessian(std::span<const std::int32_t> columns);
-  bool hessian_pays() const;
-  void use_hessians();
-  std::vector<double> solve_hessians();
+  std::vector<std::uint8_t> by_hessian(const std::vector<std::uint8_t>& which) const;
+  std::vector<std::uint8_t> worth_hessians() const;
+  void use_hessians(const std::vector<std::uint8_t>& which);
+  void solve_hessians(std::vector<double>& rz);
   void advance_conjugate(const std::vector<std::uint8_t>& which, const std::vector<double>& dHd);
+  void redirect(std::vector<double> fresh, std::vector<double> beta);
   double step_length(TaskState& state, double dHd) const;
   bool conjugate_done(TaskState& state) const;
   void try_steps(const std::vector<std::uint8_t>& done);
@@ -142,7 +155,8 @@ class NewtonBlock {
   Block<T> w_before_, z_before_;
   // Of the Hessian without R; only between the gradient that it came with and the preconditioner.
   Block<T> diagonal_;
-  // The preconditioner of models of few features once the diagonal has shown to be a poor one, and M^-1 r by it.
+  // The preconditioner of tasks of few features for which the diagonal has turned out to be a poor one, and M^-1 r by
+  // it.
   std::optional<HessianFactors<T>> hessians_;
   Block<T> solved_;
 };
