@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <sheaf/solvers/glm.hpp>
+#include <sheaf/solvers/losses.hpp>
 
 #include "core/text.hpp"
 #include "statistics/distributions.hpp"
@@ -25,8 +26,8 @@ std::string heading_text(const LinearModel& model, const std::string& source, st
   std::string text = fmt::format("{}\n  {} rows x {} features", bold(source), grouped(rows), grouped(model.features));
   if (!model.is_regression()) text += fmt::format(", {} classes", model.class_names.size());
   text += fmt::format("\n  generalised linear model, family {}, link {}", to_string(glm.family), to_string(glm.link));
-  if (glm.family == GlmFamily::tweedie) text += fmt::format(", power {}", glm.parameter);
-  if (glm.family == GlmFamily::negative_binomial) text += fmt::format(", theta {:.6g}", glm.parameter);
+  if (const auto name = info(glm.family).parameter.name; !name.empty())
+    text += fmt::format(", {} {:.6g}", name, glm.parameter);
   if (glm.family == GlmFamily::cox) text += fmt::format(", ties by {}", glm.ties == Ties::efron ? "Efron" : "Breslow");
   text += glm.alpha > 0 ? fmt::format(", alpha = {}", glm.alpha) : ", no penalty";
   if (model.bias == 0 && glm.family != GlmFamily::cox) text += ", no intercept";
@@ -171,8 +172,7 @@ std::string glm_json(const LinearModel& model, const std::string& path, std::int
   Json answer{{"model", path},      {"family", to_string(glm.family)}, {"link", to_string(glm.link)},
               {"rows", rows},       {"features", model.features},      {"classes", model.class_names},
               {"alpha", glm.alpha}, {"intercept", model.bias > 0},     {"solver", to_string(glm.solver)}};
-  if (glm.family == GlmFamily::tweedie) answer["power"] = glm.parameter;
-  if (glm.family == GlmFamily::negative_binomial) answer["theta"] = glm.parameter;
+  if (const auto name = info(glm.family).parameter.name; !name.empty()) answer[std::string(name)] = glm.parameter;
   answer["training"] = {{"iterations", glm.fit.iterations},
                         {"objective", glm.fit.objective},
                         {"gradient", glm.fit.gradient_norm},

@@ -28,6 +28,7 @@
 #include <sheaf/solvers/glm.hpp>
 #include <sheaf/solvers/kernel_counts.hpp>
 #include <sheaf/solvers/linear.hpp>
+#include <sheaf/solvers/losses.hpp>
 #include <sheaf/solvers/matrix.hpp>
 #include <sheaf/solvers/model_options.hpp>
 #include <sheaf/solvers/net_path.hpp>

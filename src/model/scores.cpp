@@ -4,6 +4,7 @@
 
 #include <sheaf/model.hpp>
 #include <sheaf/solvers/elastic_net.hpp>
+#include <sheaf/solvers/losses.hpp>
 #include <sheaf/solvers/stack.hpp>
 
 #include "data/labels.hpp"
@@ -64,7 +65,7 @@ std::optional<Scores> Model::scores(const Context& context, const Predictions& p
   const std::int32_t columns = classes > 2 ? classes : targets;
   const auto cpu = context.with({.device = Device::cpu()});
   const bool of_quantile = get_if<LinearModel>() != nullptr && get_if<LinearModel>()->net &&
-                           net_loss(*get_if<LinearModel>()) == Loss::quantile;
+                           info(net_loss(*get_if<LinearModel>())).net.score == Metric::mean_pinball_loss;
   const score::Truth truth{classes,      positive(),   known.classes,
                            known.values, known.events, of_quantile ? get_if<LinearModel>()->net->parameter : 0.5,
                            targets};

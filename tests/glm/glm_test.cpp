@@ -13,7 +13,7 @@
 #include <sheaf/solvers/glm.hpp>
 
 #include "devices.hpp"
-#include "linear/losses.hpp"
+#include "linear/losses/losses.hpp"
 #include "linear_tables.hpp"
 #include "model_text.hpp"
 

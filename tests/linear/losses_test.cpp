@@ -9,7 +9,7 @@
 
 #include "core/math.hpp"
 #include "core/random.hpp"
-#include "linear/losses.hpp"
+#include "linear/losses/losses.hpp"
 
 namespace sheaf::linear {
 namespace losses_test {
@@ -240,8 +240,8 @@ TEST(GlmLosses, StayFiniteAtExtremes) {
         if (functor.regression && y < 0) continue;
         const auto terms = functor.terms(z, y, 1.5F);
         EXPECT_TRUE(std::isfinite(terms.value) && std::isfinite(terms.slope) && std::isfinite(terms.curvature))
-            << functor.name << " " << z << " " << y;
-        EXPECT_FALSE(std::isnan(functor.prediction(z, 1.5F))) << functor.name << " " << z;
+            << functor.row.name << " " << z << " " << y;
+        EXPECT_FALSE(std::isnan(functor.prediction(z, 1.5F))) << functor.row.name << " " << z;
       }
   };
   for (const Loss loss : {Loss::probit, Loss::cloglog, Loss::poisson, Loss::gamma_log, Loss::gamma_inverse,

@@ -18,7 +18,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "linear/losses.hpp"
+#include "linear/losses/losses.hpp"
 
 namespace sheaf::linear::dual {
 
@@ -215,28 +215,18 @@ struct LogisticDual {
   }
 };
 
+using AllDuals = LossList<HingeDual<false>, HingeDual<true>, TubeDual<false>, TubeDual<true>, LogisticDual>;
+
 /// Calls f(functor) for the dual of the loss. False: the loss has none here.
 template <class F>
 bool with_dual(Loss loss, F&& f) {
-  switch (loss) {
-    case Loss::hinge:
-      f(HingeDual<false>{});
-      return true;
-    case Loss::squared_hinge:
-      f(HingeDual<true>{});
-      return true;
-    case Loss::tube:
-      f(TubeDual<false>{});
-      return true;
-    case Loss::squared_tube:
-      f(TubeDual<true>{});
-      return true;
-    case Loss::logistic:
-      f(LogisticDual{});
-      return true;
-    default:
-      return false;
-  }
+  bool found = false;
+  for_each(AllDuals{}, [&](auto functor) {
+    if (decltype(functor)::Primal::loss != loss) return;
+    f(functor);
+    found = true;
+  });
+  return found;
 }
 
 }  // namespace sheaf::linear::dual

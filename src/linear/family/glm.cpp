@@ -1,6 +1,8 @@
 // Generalised linear models in the search: a point is an alpha, a model one task with a column for each decision value.
 #include <algorithm>
 
+#include <sheaf/solvers/losses.hpp>
+
 #include "core/fail.hpp"
 #include "data/text/model_file.hpp"
 #include "family/family.hpp"
@@ -141,28 +143,6 @@ class GlmSearch : public FamilySearch {
   Space space_;
 };
 
-/// The deviance of the family, where there is one.
-Metric default_score(GlmFamily family) {
-  switch (family) {
-    case GlmFamily::binomial:
-    case GlmFamily::multinomial:
-    case GlmFamily::quasi_binomial:
-      return Metric::accuracy;
-    case GlmFamily::poisson:
-    case GlmFamily::quasi_poisson:
-    case GlmFamily::negative_binomial:
-      return Metric::mean_poisson_deviance;
-    case GlmFamily::gamma:
-      return Metric::mean_gamma_deviance;
-    case GlmFamily::tweedie:
-      return Metric::mean_tweedie_deviance;
-    case GlmFamily::cox:
-      return Metric::partial_likelihood_deviance;
-    default:
-      return Metric::r2;
-  }
-}
-
 constexpr double lbfgs_passes = 60;  // products with the matrix and with its transpose
 
 class GlmRow : public FamilyRow<GlmRow, GlmOptions> {
@@ -219,7 +199,7 @@ class GlmRow : public FamilyRow<GlmRow, GlmOptions> {
           "--family negative-binomial), which estimates it");
     return {!kind.classes,
             kind.classes,
-            default_score(options.family),
+            info(options.family).score,
             Strategy::grid,
             fmt::format("a generalised linear model of the family {}", to_string(options.family)),
             options.family == GlmFamily::cox};

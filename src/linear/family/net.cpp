@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include <sheaf/solvers/losses.hpp>
 #include <sheaf/solvers/profile.hpp>
 
 #include "core/fail.hpp"
@@ -90,7 +91,7 @@ class NetTrainer : public Trainer {
         sheaf_(sheaf),
         scorer_(context, truth_of(labels), net_solver(options_.loss, !labels.class_names.empty()).probabilities) {
     if (keep_decisions) scorer_.keep_decisions();
-    if (columns() > 1 || linear::has_response(options_.loss)) ops_ = linear::make_ops<T>(context, dataset);
+    if (columns() > 1 || info(options_.loss).net.responds) ops_ = linear::make_ops<T>(context, dataset);
     if (!relax_.empty()) products_ = linear::make_ops<T>(context, dataset, T(1));
   }
 
@@ -235,8 +236,7 @@ class NetTrainer : public Trainer {
     const auto step = static_cast<std::size_t>(columns());
     std::vector<std::int32_t> tests;
     for (std::size_t t = 0; t < of.size(); t += step) tests.push_back(jobs[of[t]].split);
-    auto found =
-        linear::has_response(options_.loss) ? scorer_.score(responses(z).view(), tests) : scorer_.score(z, tests);
+    auto found = info(options_.loss).net.responds ? scorer_.score(responses(z).view(), tests) : scorer_.score(z, tests);
     for (std::size_t m = 0; m < found.size(); ++m) static_cast<Scores&>(scores[of[m * step]]) = std::move(found[m]);
   }
 
@@ -491,12 +491,6 @@ class NetSearch : public FamilySearch {
   Space space_;
 };
 
-/// What models of a numeric target are chosen by: what the loss is about.
-Metric numeric_score(Loss loss) {
-  if (loss == Loss::quantile) return Metric::mean_pinball_loss;
-  return loss == Loss::huber ? Metric::mean_absolute_error : Metric::r2;
-}
-
 constexpr double descent_passes = 20;  // epochs of coordinate descent
 
 /// Features without a penalty have a factor of 0.
@@ -576,14 +570,10 @@ class NetRow : public FamilyRow<NetRow, NetOptions> {
       fail_usage("alpha says which to try; leave out alpha-count and smallest-share");
     std::reverse(alphas.begin(), alphas.end());
     const auto& solver = net_solver(options.loss, classes);
-    const bool counts = options.loss == Loss::poisson;
     const bool survival = options.loss == Loss::cox;
     return {!classes,
             solver.probabilities,
-            survival  ? Metric::partial_likelihood_deviance
-            : classes ? Metric::auc
-            : counts  ? Metric::mean_poisson_deviance
-                      : numeric_score(options.loss),
+            classes ? Metric::auc : info(options.loss).net.score,
             Strategy::grid,
             solver.probabilities || options.loss != Loss::squared ? std::string(solver.about)
             : classes                                             ? "the elastic net on classes"

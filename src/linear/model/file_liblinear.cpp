@@ -19,11 +19,13 @@
 #include <fmt/format.h>
 
 #include <sheaf/solvers/linear.hpp>
+#include <sheaf/solvers/losses.hpp>
 
 #include "core/names.hpp"
 #include "data/labels.hpp"
 #include "data/text/model_file.hpp"
 #include "linear/model/formats.hpp"
+#include "linear/model/glm_problem.hpp"
 
 namespace sheaf::linear {
 namespace {
@@ -45,7 +47,7 @@ const LinearSolver* read_solver(ModelReader& reader) {
   const auto word = reader.peek();
   std::vector<std::string> names;
   for (const auto& solver : linear_solvers()) {
-    if (solver.net() || solver.glm()) continue;
+    if (solver.id < 0) continue;
     if (solver.name == word) {
       reader.take(word);
       return &solver;
@@ -121,20 +123,20 @@ void read_weights(ModelReader& reader, std::int64_t count, std::vector<double>& 
   }
 }
 
-/// Nets are written as a solver of LIBLINEAR's whose models predict alike, and so is logistic regression.
+/// Models that LIBLINEAR does not train are written as those of a solver whose models predict alike.
 std::string_view written_solver(const LinearModel& model) {
   if (!model.target_names.empty())
     fail_usage("LIBLINEAR's model files hold one target, and this model has {}; take Sheaf's own format",
                model.target_names.size());
-  const bool binomial =
-      model.glm && (model.glm->family == GlmFamily::binomial || model.glm->family == GlmFamily::quasi_binomial);
-  if (binomial && model.glm->link == GlmLink::logit) return "L2R_LR";
-  if (model.glm && model.glm->family == GlmFamily::gaussian) return "L2R_L2LOSS_SVR";
+  if (model.glm && !info(model.glm->family).several) {
+    const auto loss = glm_kind(model.glm->family, model.glm->link).loss;
+    if (const auto same = info(loss).net.applied_as; !same.empty()) return same;
+  }
   if (model.glm)
     fail_usage("LIBLINEAR's model files hold no model of the family {} with the link {}; take Sheaf's own format",
                to_string(model.glm->family), to_string(model.glm->link));
   for (const auto& solver : linear_solvers()) {
-    if (solver.name != model.solver || !solver.net()) continue;
+    if (solver.name != model.solver || solver.id >= 0) continue;
     if (solver.applied_as.empty())
       fail_usage("LIBLINEAR's model files hold no {}; take Sheaf's own format", solver.about);
     return solver.applied_as;

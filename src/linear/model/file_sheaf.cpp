@@ -61,6 +61,7 @@
 #include <sheaf/solvers/elastic_net.hpp>
 #include <sheaf/solvers/glm.hpp>
 #include <sheaf/solvers/linear.hpp>
+#include <sheaf/solvers/losses.hpp>
 
 #include "data/text/model_file.hpp"
 #include "linear/model/formats.hpp"
@@ -212,13 +213,11 @@ void describe_glm(File& file, Model& model) {
 
 /// The parameter of a net's loss.
 template <class File, class Number>
-void describe_loss(File& file, Loss loss, Number& parameter) {
-  const bool quantile = loss == Loss::quantile;
-  file.keyword(quantile ? "quantile" : "threshold");
-  file.value(parameter, quantile ? "a number above 0 and below 1" : "a number above 0");
+void describe_loss(File& file, const LossParameterInfo& parameter, Number& value) {
+  file.keyword(parameter.key);
+  file.value(value, "a number " + range_text(parameter));
   if constexpr (File::reading)
-    if (!(parameter > 0) || (quantile && parameter >= 1))
-      file.fail_here(quantile ? "a quantile is above 0 and below 1" : "a threshold is above 0");
+    if (!parameter.holds(value)) file.fail_here(fmt::format("{} is {}", parameter.about, range_text(parameter)));
 }
 
 template <class File, class Model>
@@ -246,9 +245,9 @@ void describe_penalty(File& file, Model& model) {
       file.keyword("ties");
       file.choice(model.net->ties, tie_words);
     }
-    if (const auto loss = net_loss(model); loss == Loss::huber || loss == Loss::quantile) {
+    if (const auto& parameter = info(net_loss(model)).parameter; !parameter.name.empty()) {
       file.end_line();
-      describe_loss(file, loss, model.net->parameter);
+      describe_loss(file, parameter, model.net->parameter);
     }
     file.end_line();
     bool grouped = model.net->grouped;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <sheaf/solvers/glm.hpp>
+#include <sheaf/solvers/losses.hpp>
 
 #include "core/fail.hpp"
 #include "linear/model/glm_problem.hpp"
@@ -30,7 +31,8 @@ void check_glm(const LinearModel& model, std::string_view which) {
 
 std::string kind_text(const GlmTraining& glm) {
   std::string text = fmt::format("{} ({})", to_string(glm.family), to_string(glm.link));
-  if (glm.family == GlmFamily::tweedie) text += fmt::format(" of power {}", glm.parameter);
+  if (const auto& parameter = info(glm.family).parameter; !parameter.name.empty() && !parameter.estimated)
+    text += fmt::format(" of {} {}", parameter.name, glm.parameter);
   if (glm.family == GlmFamily::cox) text += fmt::format(" with ties by {}", to_string(glm.ties));
   return text;
 }

@@ -11,7 +11,7 @@
 #include "data/split/group_splits.hpp"
 #include "linear/cholesky.hpp"
 #include "linear/glm/information.hpp"
-#include "linear/losses.hpp"
+#include "linear/losses/losses.hpp"
 #include "linear/model/glm_rows.hpp"
 #include "linear/model/glm_statistics.hpp"
 

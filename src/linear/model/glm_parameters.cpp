@@ -1,24 +1,18 @@
+#include <array>
+
 #include <sheaf/solvers/glm.hpp>
+#include <sheaf/solvers/losses.hpp>
 
 #include "data/parameter_rows.hpp"
+#include "linear/model/glm_problem.hpp"
 #include "linear/model/offset_rows.hpp"
 
 namespace sheaf {
 namespace {
 
-const Choices<GlmFamily>& families() {
-  static const Choices<GlmFamily> choices{{"auto", GlmFamily::automatic},
-                                          {"gaussian", GlmFamily::gaussian},
-                                          {"binomial", GlmFamily::binomial},
-                                          {"multinomial", GlmFamily::multinomial},
-                                          {"poisson", GlmFamily::poisson},
-                                          {"gamma", GlmFamily::gamma},
-                                          {"tweedie", GlmFamily::tweedie},
-                                          {"inverse-gaussian", GlmFamily::inverse_gaussian},
-                                          {"negative-binomial", GlmFamily::negative_binomial},
-                                          {"cox", GlmFamily::cox},
-                                          {"quasi-binomial", GlmFamily::quasi_binomial},
-                                          {"quasi-poisson", GlmFamily::quasi_poisson}};
+Choices<GlmFamily> families() {
+  Choices<GlmFamily> choices{{"auto", GlmFamily::automatic}};
+  for (const auto& one : distributions()) choices.emplace_back(one.name, one.family);
   return choices;
 }
 
@@ -64,7 +58,19 @@ std::string_view text_of(const Choices<Value>& choices, Value value) {
 
 }  // namespace
 
-std::string_view to_string(GlmFamily family) { return text_of(families(), family); }
+namespace linear {
+
+double distribution_parameter(const GlmOptions& options) {
+  constexpr std::array<std::pair<std::string_view, double GlmOptions::*>, 2> members{
+      {{"power", &GlmOptions::power}, {"theta", &GlmOptions::theta}}};
+  const auto name = info(options.family).parameter.name;
+  for (const auto& [known, member] : members)
+    if (known == name) return options.*member;
+  return 0;
+}
+
+}  // namespace linear
+
 std::string_view to_string(GlmLink link) { return text_of(links(), link); }
 std::string_view to_string(GlmSolver solver) { return text_of(solvers(), solver); }
 std::string_view to_string(StandardErrors errors) { return text_of(sources_of_errors(), errors); }

@@ -1,49 +1,40 @@
 #include "linear/model/glm_problem.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "core/fail.hpp"
 #include "linear/glm/lbfgs.hpp"
-#include "linear/losses.hpp"
+#include "linear/losses/losses.hpp"
+#include "linear/losses/target_range.hpp"
 
 namespace sheaf {
 namespace linear {
 namespace {
 
-constexpr bool classes = true;
-constexpr bool numbers = false;
-constexpr bool dispersed = true;
-constexpr bool fixed = false;
+/// Of each family the default link first.
+std::vector<GlmKind> make_kinds() {
+  std::vector<GlmKind> kinds;
+  for_each(AllDistributions{}, [&](auto distribution) {
+    for_each(typename decltype(distribution)::Losses{}, [&](auto functor) {
+      kinds.push_back({distribution.row.family, functor.glm_link, functor.loss, distribution.row.classes,
+                       distribution.row.dispersed});
+    });
+  });
+  return kinds;
+}
 
-// Of each family the default link first.
-constexpr std::array kinds{
-    GlmKind{GlmFamily::gaussian, GlmLink::identity, Loss::squared, numbers, dispersed},
-    GlmKind{GlmFamily::binomial, GlmLink::logit, Loss::logistic, classes, fixed},
-    GlmKind{GlmFamily::binomial, GlmLink::probit, Loss::probit, classes, fixed},
-    GlmKind{GlmFamily::binomial, GlmLink::cloglog, Loss::cloglog, classes, fixed},
-    GlmKind{GlmFamily::multinomial, GlmLink::logit, Loss::logistic, classes, fixed},
-    GlmKind{GlmFamily::poisson, GlmLink::log, Loss::poisson, numbers, fixed},
-    GlmKind{GlmFamily::gamma, GlmLink::log, Loss::gamma_log, numbers, dispersed},
-    GlmKind{GlmFamily::gamma, GlmLink::inverse, Loss::gamma_inverse, numbers, dispersed},
-    GlmKind{GlmFamily::inverse_gaussian, GlmLink::inverse_square, Loss::inverse_gaussian, numbers, dispersed},
-    GlmKind{GlmFamily::tweedie, GlmLink::log, Loss::tweedie, numbers, dispersed},
-    GlmKind{GlmFamily::negative_binomial, GlmLink::log, Loss::negative_binomial, numbers, fixed},
-    GlmKind{GlmFamily::cox, GlmLink::log, Loss::cox, numbers, fixed},
-    GlmKind{GlmFamily::quasi_binomial, GlmLink::logit, Loss::logistic, classes, dispersed},
-    GlmKind{GlmFamily::quasi_binomial, GlmLink::probit, Loss::probit, classes, dispersed},
-    GlmKind{GlmFamily::quasi_binomial, GlmLink::cloglog, Loss::cloglog, classes, dispersed},
-    GlmKind{GlmFamily::quasi_poisson, GlmLink::log, Loss::poisson, numbers, dispersed},
-};
+const std::vector<GlmKind>& all_kinds() {
+  static const auto kinds = make_kinds();
+  return kinds;
+}
 
-void check_parameters(const GlmOptions& options, const GlmKind& kind) {
-  if (kind.family == GlmFamily::tweedie && !(options.power > 1 && options.power < 2))
-    fail_usage(
-        "the power of a tweedie family is above 1 and below 2, not {}; 1 is --family poisson, 2 gamma, 3 "
-        "inverse-gaussian",
-        options.power);
-  const bool positive = kind.link == GlmLink::inverse || kind.link == GlmLink::inverse_square;
+void check_parameters(const GlmOptions& options, const GlmKind& kind, double value) {
+  const auto& parameter = info(kind.family).parameter;
+  const bool open = parameter.name.empty() || (parameter.estimated && value == 0);
+  if (!open && !parameter.holds(value))
+    fail_usage("{} is {}, not {}{}", parameter.about, range_text(parameter), value, parameter.hint);
+  const bool positive = info(kind.loss).positive_decisions;
   if (positive && !options.intercept)
     fail_usage("the link {} needs an intercept: without features it would have no value", to_string(kind.link));
   if (positive && !options.offsets.empty())
@@ -69,7 +60,7 @@ void set_class_targets(GlmProblem& problem) {
 
 const GlmKind& glm_kind(GlmFamily family, GlmLink link) {
   std::string known;
-  for (const auto& kind : kinds) {
+  for (const auto& kind : all_kinds()) {
     if (kind.family == family && kind.link == link) return kind;
     if (kind.family == family) known += fmt::format("{}{}", known.empty() ? "" : " or ", to_string(kind.link));
   }
@@ -110,15 +101,13 @@ GlmProblem make_glm_problem(const Target& target, const std::string& source, std
   check_row_weights(row_weights, rows);
   problem.params.loss = kind.loss;
   problem.params.columns = problem.labels.columns();
-  problem.params.parameter = kind.family == GlmFamily::tweedie             ? options.power
-                             : kind.family == GlmFamily::negative_binomial ? options.theta
-                                                                           : 0.0;
+  problem.params.parameter = distribution_parameter(options);
   problem.params.ties = options.ties;
   problem.params.intercept = options.intercept;
   problem.params.solver = options.solver;
   problem.params.tolerance = options.tolerance;
   problem.params.max_iterations = options.max_iterations;
-  check_parameters(options, kind);
+  check_parameters(options, kind, problem.params.parameter);
   const bool several = problem.params.columns > 1;
   check_offsets(options.offsets, rows, several ? problem.labels.class_names : std::vector<std::string>());
   auto& sheaf = problem.sheaf;
@@ -131,9 +120,8 @@ GlmProblem make_glm_problem(const Target& target, const std::string& source, std
       fail_usage("class weights are for classes, and the family {} is for numbers", to_string(kind.family));
     sheaf.targets = problem.labels.values;
     if (survival) set_survival_targets(features, problem);
-    with_glm_loss(kind.loss, [&](auto functor) {
-      check_targets(functor.targets, sheaf.targets, 1, source, fmt::format("the family {}", to_string(kind.family)));
-    });
+    check_targets(info(kind.loss).targets, sheaf.targets, 1, source,
+                  fmt::format("the family {}", to_string(kind.family)));
     return problem;
   }
   check_two_classes(problem.labels, source);
@@ -155,13 +143,9 @@ template void for_glm_predictions(const Context&, const Dataset<double>&, const 
 
 }  // namespace linear
 
-bool has_likelihood(GlmFamily family) {
-  return family != GlmFamily::tweedie && family != GlmFamily::quasi_binomial && family != GlmFamily::quasi_poisson;
-}
-
 std::vector<GlmLink> glm_links(GlmFamily family) {
   std::vector<GlmLink> links;
-  for (const auto& kind : linear::kinds)
+  for (const auto& kind : linear::all_kinds())
     if (kind.family == family) links.push_back(kind.link);
   return links;
 }
@@ -171,8 +155,8 @@ GlmOptions decide_glm(const GlmOptions& options, const Target& target, const std
   refuse_several(target, source);
   auto decided = options;
   const auto count = target.class_names.size();
-  const bool of_two = options.family == GlmFamily::binomial || options.family == GlmFamily::quasi_binomial;
-  const bool of_classes = of_two || options.family == GlmFamily::multinomial;
+  const bool of_classes = options.family != GlmFamily::automatic && info(options.family).classes;
+  const bool of_two = of_classes && !info(options.family).several;
   if (options.family == GlmFamily::automatic && target.survival())
     decided.family = GlmFamily::cox;
   else if (options.family == GlmFamily::automatic)

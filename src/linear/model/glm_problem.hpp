@@ -24,6 +24,9 @@ struct GlmKind {
 /// A link that the family does not have is a UsageError. Neither may be automatic.
 const GlmKind& glm_kind(GlmFamily family, GlmLink link);
 
+/// The option that is the parameter of the options' family; 0: it has none.
+double distribution_parameter(const GlmOptions& options);
+
 struct GlmProblem {
   Labels labels;
   std::vector<double> class_weights;  // one a class

@@ -3,9 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
-#include "linear/losses.hpp"
+#include "linear/losses/losses.hpp"
 #include "linear/model/glm_rows.hpp"
 #include "linear/model/problem.hpp"
 #include "linear/softmax_intercepts.hpp"
@@ -14,60 +13,11 @@
 namespace sheaf::linear {
 namespace {
 
-/// y log(y / mean), 0 for y = 0.
-double relative_entropy(double y, double mean) { return y > 0 ? y * std::log(y / mean) : 0.0; }
-
-/// Twice what the log-likelihood of a row lacks to that of mean = y, dispersion 1.
-double unit_deviance(GlmFamily family, double y, double mean, double parameter) {
-  const double p = parameter;
-  switch (family) {
-    case GlmFamily::poisson:
-    case GlmFamily::quasi_poisson:
-      return 2 * (relative_entropy(y, mean) - (y - mean));
-    case GlmFamily::gamma:
-      return 2 * ((y - mean) / mean - std::log(y / mean));
-    case GlmFamily::inverse_gaussian:
-      return (y - mean) * (y - mean) / (y * mean * mean);
-    case GlmFamily::tweedie:
-      return 2 * (std::pow(y, 2 - p) / ((1 - p) * (2 - p)) - y * std::pow(mean, 1 - p) / (1 - p) +
-                  std::pow(mean, 2 - p) / (2 - p));
-    case GlmFamily::negative_binomial:
-      return 2 * (relative_entropy(y, mean) - (y + p) * std::log((y + p) / (mean + p)));
-    default:
-      return (y - mean) * (y - mean);
-  }
-}
-
-/// The variance of a target of this mean, dispersion 1.
-double variance(GlmFamily family, double mean, double parameter) {
-  switch (family) {
-    case GlmFamily::gamma:
-      return mean * mean;
-    case GlmFamily::inverse_gaussian:
-      return mean * mean * mean;
-    case GlmFamily::tweedie:
-      return std::pow(mean, parameter);
-    case GlmFamily::poisson:
-    case GlmFamily::quasi_poisson:
-      return mean;
-    case GlmFamily::negative_binomial:
-      return mean + mean * mean / parameter;
-    default:
-      return 1;
-  }
-}
-
-/// Sums over the rows, each times its weight.
-struct Sums {
-  double rows = 0, weights = 0, deviance = 0, pearson = 0, likelihood = 0;
-  double log_weights = 0, log_targets = 0;
-};
-
 /// Classes: the deviance is minus twice the log-likelihood. Pearson's statistic of two of them is a sum of odds: the
 /// variance of an indicator of mean p is p (1 - p), and that of the class it is not weighs p / (1 - p).
-Sums class_sums(const GlmProblem& problem, std::span<const double> z) {
+DistributionSums class_sums(const GlmProblem& problem, std::span<const double> z) {
   const auto columns = static_cast<std::size_t>(problem.params.columns);
-  Sums sums;
+  DistributionSums sums;
   over_rows(problem.sheaf, [&](std::size_t i, double weight) {
     const double y = problem.sheaf.targets[i];
     double loss = 0;
@@ -88,64 +38,64 @@ Sums class_sums(const GlmProblem& problem, std::span<const double> z) {
   return sums;
 }
 
+/// Calls f(distribution) for that of a target of numbers.
+template <class F>
+void with_number_distribution(const GlmProblem& problem, const F& f) {
+  with_distribution(problem.kind.family, [&](auto distribution) {
+    if constexpr (requires { distribution.deviance(1.0, 1.0, 1.0); }) f(distribution);
+  });
+}
+
 double mean_of(const GlmProblem& problem, double z) {
   double mean = z;
   with_glm_loss(problem.kind.loss, [&](auto functor) { mean = functor.prediction(z, problem.params.parameter); });
   return mean;
 }
 
-/// Log-likelihoods of Poisson and negative binomial rows.
-double count_likelihood(GlmFamily family, double y, double mean, double theta) {
-  const double log_mean = y > 0 ? y * std::log(mean) : 0.0;
-  if (family == GlmFamily::poisson) return log_mean - mean - std::lgamma(y + 1);
-  return std::lgamma(theta + y) - std::lgamma(theta) - std::lgamma(y + 1) + theta * std::log(theta) + log_mean -
-         (theta + y) * std::log(theta + mean);
-}
+template <class Distribution>
+inline constexpr bool has_row_likelihood = requires {
+  Distribution::log_likelihood(0.0, 0.0, 0.0);
+};
 
-Sums number_sums(const GlmProblem& problem, std::span<const double> z) {
-  const auto family = problem.kind.family;
+DistributionSums number_sums(const GlmProblem& problem, std::span<const double> z) {
   const double parameter = problem.params.parameter;
-  Sums sums;
-  over_rows(problem.sheaf, [&](std::size_t i, double weight) {
-    const double y = problem.sheaf.targets[i];
-    const double mean = mean_of(problem, z[i]);
-    sums.rows += 1;
-    sums.weights += weight;
-    sums.deviance += weight * unit_deviance(family, y, mean, parameter);
-    sums.pearson += weight * (y - mean) * (y - mean) / variance(family, mean, parameter);
-    sums.log_weights += std::log(weight);
-    if (family == GlmFamily::inverse_gaussian) sums.log_targets += weight * std::log(y);
-    if (family == GlmFamily::poisson || family == GlmFamily::negative_binomial)
-      sums.likelihood += weight * count_likelihood(family, y, mean, parameter);
+  const bool positive = info(problem.kind.loss).targets == TargetRange::positive;
+  DistributionSums sums;
+  with_number_distribution(problem, [&](auto distribution) {
+    over_rows(problem.sheaf, [&](std::size_t i, double weight) {
+      const double y = problem.sheaf.targets[i];
+      const double mean = mean_of(problem, z[i]);
+      sums.rows += 1;
+      sums.weights += weight;
+      sums.deviance += weight * distribution.deviance(y, mean, parameter);
+      sums.pearson += weight * (y - mean) * (y - mean) / distribution.variance(mean, parameter);
+      sums.log_weights += std::log(weight);
+      if (positive) sums.log_targets += weight * std::log(y);
+      if constexpr (has_row_likelihood<decltype(distribution)>)
+        sums.likelihood += weight * distribution.log_likelihood(y, mean, parameter);
+    });
   });
   return sums;
 }
 
 /// With the dispersion that R takes for the AIC: deviance / weights.
-double log_likelihood(const GlmProblem& problem, const Sums& sums, std::span<const double> z) {
-  constexpr double two_pi = 2 * std::numbers::pi;
-  const double dispersion = sums.deviance / sums.weights;
-  double sum = 0;
-  switch (problem.kind.family) {
-    case GlmFamily::gaussian:
-      return -(sums.rows * (std::log(two_pi * sums.deviance / sums.rows) + 1) - sums.log_weights) / 2;
-    case GlmFamily::inverse_gaussian:
-      return -(sums.weights * (std::log(dispersion * two_pi) + 1) + 3 * sums.log_targets) / 2;
-    case GlmFamily::gamma:
+double number_likelihood(const GlmProblem& problem, const DistributionSums& sums, std::span<const double> z) {
+  double result = sums.likelihood;
+  with_number_distribution(problem, [&](auto distribution) {
+    if constexpr (requires { distribution.log_likelihood(sums); }) result = distribution.log_likelihood(sums);
+    if constexpr (requires { distribution.dispersed_log_likelihood(1.0, 1.0, 1.0, 1.0); })
       over_rows(problem.sheaf, [&](std::size_t i, double weight) {
-        const double y = problem.sheaf.targets[i];
-        const double scale = mean_of(problem, z[i]) * dispersion;
-        sum += weight * ((1 / dispersion - 1) * std::log(y) - y / scale - std::log(scale) / dispersion -
-                         std::lgamma(1 / dispersion));
+        result += distribution.dispersed_log_likelihood(weight, problem.sheaf.targets[i], mean_of(problem, z[i]),
+                                                        sums.deviance / sums.weights);
       });
-      return sum;
-    case GlmFamily::tweedie:
-    case GlmFamily::quasi_binomial:
-    case GlmFamily::quasi_poisson:
-      return -sums.deviance / 2;
-    default:
-      return sums.likelihood;
-  }
+  });
+  return result;
+}
+
+double log_likelihood(const GlmProblem& problem, const DistributionSums& sums, std::span<const double> z) {
+  const auto& distribution = info(problem.kind.family);
+  if (!distribution.likelihood) return -sums.deviance / 2;
+  return distribution.classes ? sums.likelihood : number_likelihood(problem, sums, z);
 }
 
 /// Of a multinomial model without features.

@@ -5,15 +5,16 @@
 #include <sheaf/solvers/elastic_net.hpp>
 #include <sheaf/solvers/glm.hpp>
 #include <sheaf/solvers/linear.hpp>
+#include <sheaf/solvers/losses.hpp>
 
 #include "core/fail.hpp"
 #include "data/parameter_rows.hpp"
-#include "linear/losses.hpp"
+#include "linear/losses/losses.hpp"
 
 namespace sheaf {
 namespace {
 
-constexpr std::array solvers{
+constexpr std::array liblinear_solvers{
     LinearSolver{0, "L2R_LR", "logistic regression", false, true, Loss::logistic},
     LinearSolver{1, "L2R_L2LOSS_SVC_DUAL", "L2-loss support vector classification (dual)", false, false,
                  Loss::squared_hinge, "", LinearMethod::dual},
@@ -33,37 +34,37 @@ constexpr std::array solvers{
     LinearSolver{13, "L2R_L1LOSS_SVR_DUAL", "L1-loss support vector regression (dual)", true, false, Loss::tube, "",
                  LinearMethod::dual},
     LinearSolver{21, "ONECLASS_SVM", "one-class support vector machine"},
-    LinearSolver{-1, "ELASTIC_NET", "elastic net", false, false, Loss::squared, "L2R_L2LOSS_SVC"},
-    LinearSolver{-1, "ELASTIC_NET_REGRESSION", "elastic net", true, false, Loss::squared, "L2R_L2LOSS_SVR"},
-    LinearSolver{-1, "ELASTIC_NET_LOGISTIC", "elastic-net logistic regression", false, true, Loss::logistic, "L2R_LR"},
-    LinearSolver{-1, "ELASTIC_NET_POISSON", "elastic-net Poisson regression", true, false, Loss::poisson},
-    LinearSolver{-1, "ELASTIC_NET_COX", "elastic-net Cox regression", true, false, Loss::cox},
-    LinearSolver{-1, "ELASTIC_NET_HUBER", "elastic-net Huber regression", true, false, Loss::huber, "L2R_L2LOSS_SVR"},
-    LinearSolver{-1, "ELASTIC_NET_QUANTILE", "elastic-net quantile regression", true, false, Loss::quantile,
-                 "L2R_L2LOSS_SVR"},
-    LinearSolver{-1, "ELASTIC_NET_MULTINOMIAL", "elastic-net multinomial logistic regression", false, true,
-                 Loss::softmax},
-    LinearSolver{-2, "GLM", "generalised linear model", true},
-    LinearSolver{-2, "GLM_CLASSES", "generalised linear model", false, true},
 };
 
-constexpr std::array kinds{
-    NetKind{"elastic-net", "elastic net: least squares with an L1 and an L2 penalty"},
-    NetKind{"lasso", "lasso: the elastic net of l1-ratio 1", Loss::squared, 1.0},
-    NetKind{"ridge", "ridge regression: the elastic net of l1-ratio 0", Loss::squared, 0.0},
-    NetKind{"elastic-net-logistic", "logistic regression with the penalty of the elastic net", Loss::logistic},
-    NetKind{"elastic-net-multinomial", "the same of all classes in one model", Loss::softmax},
-    NetKind{"elastic-net-cox", "Cox regression of survival with the penalty of the elastic net", Loss::cox},
-    NetKind{"elastic-net-poisson", "Poisson regression of counts with the penalty of the elastic net", Loss::poisson},
-    NetKind{"elastic-net-huber", "regression that outliers change little, with the penalty of the elastic net",
-            Loss::huber},
-    NetKind{"elastic-net-quantile", "quantile regression with the penalty of the elastic net", Loss::quantile},
-};
+std::vector<LinearSolver> make_solvers() {
+  std::vector<LinearSolver> solvers(liblinear_solvers.begin(), liblinear_solvers.end());
+  solvers.push_back({-1, "ELASTIC_NET", "elastic net", false, false, Loss::squared, "L2R_L2LOSS_SVC"});
+  for (const auto& loss : losses())
+    if (const auto& net = loss.net; !net.solver.empty())
+      solvers.push_back({-1, net.solver, net.title, loss.regression, loss.probabilities, loss.loss, net.applied_as});
+  solvers.push_back({-2, "GLM", "generalised linear model", true});
+  solvers.push_back({-2, "GLM_CLASSES", "generalised linear model", false, true});
+  for (const auto& loss : losses())
+    if (const auto& own = loss.linear; !own.solver.empty())
+      solvers.push_back({-3, own.solver, own.title, loss.regression, loss.probabilities, loss.loss});
+  return solvers;
+}
+
+std::vector<NetKind> make_kinds() {
+  std::vector<NetKind> kinds;
+  for (const auto& loss : losses()) {
+    if (!loss.net.kind.empty()) kinds.push_back({loss.net.kind, loss.net.about, loss.loss});
+    if (loss.loss != Loss::squared) continue;
+    kinds.push_back({"lasso", "lasso: the elastic net of l1-ratio 1", Loss::squared, 1.0});
+    kinds.push_back({"ridge", "ridge regression: the elastic net of l1-ratio 0", Loss::squared, 0.0});
+  }
+  return kinds;
+}
 
 /// nullptr: there is none.
 const LinearSolver* find_solver(Loss loss, bool net, bool regression, LinearMethod method,
                                 LinearPenalty penalty = LinearPenalty::l2) {
-  for (const auto& solver : solvers)
+  for (const auto& solver : linear_solvers())
     if (solver.loss == loss && !solver.glm() && solver.net() == net && solver.regression == regression &&
         solver.method == method && solver.penalty == penalty)
       return &solver;
@@ -76,7 +77,7 @@ const LinearSolver& known(const LinearSolver* solver) {
 }
 
 const LinearSolver& solver_named(std::string_view name) {
-  for (const auto& solver : solvers)
+  for (const auto& solver : linear_solvers())
     if (solver.name == name) return solver;
   throw InternalError("a model of an unknown solver");
 }
@@ -124,11 +125,36 @@ void warn_of_glm(const LinearModel& model, std::vector<std::string>& warnings) {
                     undetermined, names, undetermined > 5 ? ", ..." : ""));
 }
 
+/// Those that linear models are trained with, those of classes first.
+std::vector<LossInfo> linear_losses() {
+  std::vector<LossInfo> rows;
+  for (const bool regression : {false, true})
+    for (const auto& loss : losses())
+      if (loss.regression == regression && !loss.linear.name.empty()) rows.push_back(loss);
+  return rows;
+}
+
+Choices<Loss> named_losses() {
+  Choices<Loss> choices;
+  for (const auto& loss : linear_losses()) choices.emplace_back(loss.linear.name, loss.loss);
+  return choices;
+}
+
+std::string losses_in_words() {
+  std::string text;
+  for (const auto& loss : linear_losses())
+    text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", loss.linear.about, loss.linear.name);
+  return text;
+}
+
 using Row = Parameter<LinearOptions>;
 
 }  // namespace
 
-std::span<const LinearSolver> linear_solvers() { return solvers; }
+std::span<const LinearSolver> linear_solvers() {
+  static const auto solvers = make_solvers();
+  return solvers;
+}
 
 const LinearSolver& linear_solver(Loss loss, LinearMethod method) {
   const bool regression = linear::is_regression(loss);
@@ -145,17 +171,15 @@ const LinearSolver& net_solver(Loss loss, bool classes) {
 }
 Loss net_loss(const LinearModel& model) { return solver_named(model.solver).loss.value(); }
 
-std::span<const NetKind> net_kinds() { return kinds; }
-
-const NetKind* find_net_kind(std::string_view name) {
-  const auto* kind = std::find_if(kinds.begin(), kinds.end(), [&](const NetKind& k) { return k.name == name; });
-  return kind != kinds.end() ? kind : nullptr;
+std::span<const NetKind> net_kinds() {
+  static const auto kinds = make_kinds();
+  return kinds;
 }
 
-std::string_view to_string(Loss loss) {
-  std::string_view name = loss == Loss::crammer_singer ? "crammer-singer" : loss == Loss::cox ? linear::Cox::name : "";
-  linear::with_loss(loss, [&](auto functor) { name = functor.name; });
-  return name;
+const NetKind* find_net_kind(std::string_view name) {
+  const auto kinds = net_kinds();
+  const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const NetKind& k) { return k.name == name; });
+  return kind != kinds.end() ? &*kind : nullptr;
 }
 
 std::string_view to_string(Ties ties) { return ties == Ties::efron ? "efron" : "breslow"; }
@@ -232,18 +256,8 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
   using O = LinearOptions;
   constexpr double most = std::numeric_limits<double>::max();
   static const std::vector<Row> rows{
-      open_choice_row<O, Loss>(
-          "loss", &O::loss,
-          {{"logistic", Loss::logistic},
-           {"svm", Loss::squared_hinge},
-           {"hinge", Loss::hinge},
-           {"crammer-singer", Loss::crammer_singer},
-           {"svr", Loss::squared_tube},
-           {"epsilon-insensitive", Loss::tube}},
-          "what errors cost: logistic regression (logistic); L2-loss (svm) or L1-loss (hinge) SVM for classes, one "
-          "against the rest, or for all classes at once (crammer-singer); L2-loss (svr) or L1-loss "
-          "(epsilon-insensitive) SVM for a numeric target",
-          "logistic, for a numeric target least squares"),
+      open_choice_row<O, Loss>("loss", &O::loss, named_losses(), "what errors cost: " + losses_in_words(),
+                               "logistic, for a numeric target least squares"),
       choice_row<O, LinearMethod>(
           "solver", &O::method,
           {{"auto", LinearMethod::automatic}, {"newton", LinearMethod::newton}, {"dual", LinearMethod::dual}},

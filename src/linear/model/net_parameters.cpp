@@ -1,10 +1,13 @@
+#include <array>
 #include <cmath>
 
 #include <sheaf/io.hpp>
 #include <sheaf/solvers/elastic_net.hpp>
+#include <sheaf/solvers/losses.hpp>
 
 #include "core/fail.hpp"
 #include "data/parameter_rows.hpp"
+#include "linear/model/net_problem.hpp"
 #include "linear/model/offset_rows.hpp"
 
 namespace sheaf {
@@ -84,6 +87,15 @@ Row limits_row() {
 }
 
 }  // namespace
+
+double linear::loss_parameter(const NetOptions& options) {
+  constexpr std::array<std::pair<std::string_view, double NetOptions::*>, 2> members{
+      {{"quantile", &NetOptions::quantile}, {"huber-threshold", &NetOptions::huber_threshold}}};
+  const auto name = info(options.loss).parameter.name;
+  for (const auto& [known, member] : members)
+    if (known == name) return options.*member;
+  return 0;
+}
 
 template <>
 const std::vector<Parameter<NetOptions>>& parameters() {

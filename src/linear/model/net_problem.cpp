@@ -5,7 +5,8 @@
 #include "core/fail.hpp"
 #include "data/read/number_lines.hpp"
 #include "linear/glm/objective.hpp"
-#include "linear/losses.hpp"
+#include "linear/losses/losses.hpp"
+#include "linear/losses/target_range.hpp"
 #include "linear/products/ops.hpp"
 
 namespace sheaf {
@@ -40,6 +41,14 @@ Problem make_several_problem(const Target& target, std::int64_t rows) {
   return problem;
 }
 
+[[noreturn]] void refuse_offsets(const NetOptions& options) {
+  std::string kinds;
+  for (const auto& loss : losses())
+    if (loss.net.offsets) kinds += fmt::format("{}{}", kinds.empty() ? "" : ", ", loss.net.kind);
+  fail_usage("exposures and offsets are for {} (three classes or more), not for the loss {}", kinds,
+             to_string(options.loss));
+}
+
 }  // namespace
 
 LinearOptions scored_as(const NetOptions& options, bool classes) {
@@ -54,21 +63,19 @@ NetProblem make_net_problem(const Context& context, const Target& target, const 
                             const NetOptions& options, std::span<const float> row_weights) {
   const bool classes = takes_classes(options, target, source);
   check_row_weights(row_weights, rows);
-  if (!options.offsets.empty() && !takes_offsets(options.loss))
-    fail_usage(
-        "exposures and offsets are for counts (elastic-net-poisson), survival (elastic-net-cox) and three or more "
-        "classes (elastic-net-multinomial)");
+  const auto& loss = info(options.loss);
+  if (!options.offsets.empty() && !loss.net.offsets) refuse_offsets(options);
   NetProblem result{options.loss == Loss::cox ? make_survival_problem(target, source, rows)
                     : target.several()        ? make_several_problem(target, rows)
                                        : make_problem(context, target, source, rows, scored_as(options, classes)),
                     {row_weights.begin(), row_weights.end()}};
   check_two_classes(result.problem.labels, source);
   check_offsets(options.offsets, rows, result.problem.labels.class_names);
-  if (options.loss == Loss::quantile) result.problem.labels.quantile = options.quantile;
+  if (loss.net.score == Metric::mean_pinball_loss) result.problem.labels.quantile = loss_parameter(options);
   auto& sheaf = result.problem.sheaf;
   if (options.loss == Loss::softmax)
     for (double& y : sheaf.targets) y = y > 0 ? 1 : 0;
-  if (options.loss == Loss::poisson) check_targets(Poisson::targets, sheaf.targets, 1, source, "a Poisson model");
+  check_targets(loss.targets, sheaf.targets, sheaf.target_columns, source, loss.net.title);
   if (classes) weigh_rows(result.problem.labels.classes, result.problem.class_weights, result.row_weights);
   return result;
 }
@@ -91,10 +98,6 @@ void add_limits(const NetOptions& options, std::int64_t features, NetSheaf& shea
   if (sheaf.upper_limits.empty() && options.upper_limit) sheaf.upper_limits.assign(count, *options.upper_limit);
 }
 
-bool takes_offsets(Loss loss) { return loss == Loss::poisson || loss == Loss::cox || loss == Loss::softmax; }
-
-bool has_response(Loss loss) { return loss == Loss::poisson || loss == Loss::softmax; }
-
 template <class T>
 void respond(LinearOps<T>& ops, Loss loss, const NetSheaf& sheaf, Block<T>& z) {
   if (!sheaf.offsets.empty()) add_offsets<T>(ops, sheaf.offsets, z);
@@ -109,8 +112,7 @@ NetParams net_params(const NetOptions& options) {
   NetParams params;
   params.loss = options.loss;
   params.ties = options.ties;
-  if (options.loss == Loss::huber) params.loss_parameter = options.huber_threshold;
-  if (options.loss == Loss::quantile) params.loss_parameter = options.quantile;
+  params.loss_parameter = loss_parameter(options);
   params.solver = options.solver;
   params.tolerance = options.tolerance;
   params.max_epochs = options.max_epochs;
@@ -138,13 +140,14 @@ bool takes_classes(const NetOptions& options, const Target& target, const std::s
     if (!target.survival()) make_survival_labels(target, source, target.rows());
     return false;
   }
-  if (options.loss == Loss::poisson || options.loss == Loss::huber || options.loss == Loss::quantile) {
+  const bool classifier = !linear::is_regression(options.loss);
+  if (!classifier && options.loss != Loss::squared) {  // squares take classes too
     if (options.labels == LabelKind::classes || target.values.empty())
       fail("{}: {} is for {}, and the labels are classes; use elastic-net-logistic or elastic-net-multinomial", source,
-           net_solver(options.loss, false).about, options.loss == Loss::poisson ? "counts" : "numbers");
+           net_solver(options.loss, false).about,
+           info(options.loss).targets == TargetRange::any ? "numbers" : "counts");
     return false;
   }
-  const bool classifier = !linear::is_regression(options.loss);
   const bool wanted = classifier || options.labels == LabelKind::classes;
   if (classifier && options.labels == LabelKind::numbers)
     fail_usage("logistic regression is for classes; use --model elastic-net for a numeric target");

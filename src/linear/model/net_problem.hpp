@@ -24,17 +24,17 @@ LinearOptions scored_as(const NetOptions& options, bool classes);
 NetProblem make_net_problem(const Context& context, const Target& target, const std::string& source, std::int64_t rows,
                             const NetOptions& options, std::span<const float> row_weights);
 
+/// The option that is the parameter of the options' loss; 0: it has none.
+double loss_parameter(const NetOptions& options);
+
 /// One path for each target of the sheaf, or of softmax and grouped penalties one for all; sets the sheaf's classes.
 void add_paths(const NetPath& path, const NetOptions& options, NetSheaf& sheaf);
 
 /// Limits of the weights of so many features.
 void add_limits(const NetOptions& options, std::int64_t features, NetSheaf& sheaf);
 
-/// Whether nets of this loss are trained with offsets.
-bool takes_offsets(Loss loss);
-/// Whether predictions are not the decision values: means of counts, log odds of several classes.
-bool has_response(Loss loss);
-/// Decision values of a loss that has a response become predictions, in place; offsets are added.
+/// Decision values of a loss whose models predict something else (NetLossInfo::responds) become predictions, in place;
+/// offsets are added.
 template <class T>
 void respond(LinearOps<T>& ops, Loss loss, const NetSheaf& sheaf, Block<T>& z);
 

@@ -6,7 +6,7 @@
 
 #include "core/fail.hpp"
 #include "data/predictions.hpp"
-#include "linear/losses.hpp"
+#include "linear/losses/losses.hpp"
 #include "linear/model/glm_problem.hpp"
 #include "linear/model/net_problem.hpp"
 #include "linear/model/problem.hpp"
@@ -61,8 +61,7 @@ void add_offsets(const LinearModel& model, std::span<const double> offsets, Pred
   const Loss loss = model.net   ? net_loss(model)
                     : model.glm ? linear::glm_kind(model.glm->family, model.glm->link).loss
                                 : Loss::squared;
-  const bool positive = loss == Loss::gamma_inverse || loss == Loss::inverse_gaussian;
-  const bool suits = model.glm ? !positive : linear::takes_offsets(loss);
+  const bool suits = model.glm ? !info(loss).positive_decisions : info(loss).net.offsets;
   if (!suits)
     fail_usage(
         "the model has no offsets; they are for generalised linear models without inverse links, and for "

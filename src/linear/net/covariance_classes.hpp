@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "linear/cholesky.hpp"
-#include "linear/losses.hpp"
+#include "linear/losses/losses.hpp"
 #include "linear/net/row_sums.hpp"
 
 namespace sheaf::linear::covariance {

@@ -4,7 +4,7 @@
 //
 // with row weights s, their sum S, the intercept b and offsets o. Residuals u are a dual point only if their sum is 0:
 // a better intercept makes it so to first order, u_i - t v_i with the tilt t = sum u / sum v. The dual value of scaled
-// residuals k u is (1 / S) sum s_i d(k u_i / s_i, y_i) - k u_i o_i, with d of losses.hpp.
+// residuals k u is (1 / S) sum s_i d(k u_i / s_i, y_i) - k u_i o_i, with d of linear/losses.
 //
 // Cox models have no intercept, and their loss couples rows (partial_likelihood.hpp): v_i is the diagonal part of the
 // second derivative, how many events were to be expected of the row, and weigh_features() has all of it. Softmax models
@@ -18,7 +18,7 @@
 #include <span>
 #include <vector>
 
-#include "linear/losses.hpp"
+#include "linear/losses/losses.hpp"
 #include "linear/net/covariance_classes.hpp"
 #include "linear/net/model/task.hpp"
 #include "linear/net/row_sums.hpp"
@@ -26,7 +26,7 @@
 
 namespace sheaf::linear::covariance {
 
-/// The losses that are served, as loops over rows want them; see losses.hpp.
+/// The losses that are served, as loops over rows want them; see linear/losses.
 struct SquaredRows {
   static constexpr bool quadratic = true;
   static LossTerms<double> terms(double z, double y) { return Squared::terms(z, y, 0.0); }

@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "core/fail.hpp"
+#include "linear/losses/losses.hpp"
+#include "linear/losses/target_range.hpp"
 #include "linear/net/paths.hpp"
 #include "linear/softmax_intercepts.hpp"
 
@@ -109,9 +111,9 @@ NetNull null_model(const NetSheaf& sheaf, const NetParams& params, const NetPath
     if constexpr (Functor::regression && has_link<Functor>) start = Functor::link(null.center, 0.0);
     if (!std::isfinite(start))
       fail("the targets of the rows to train on are all 0 (row weights {}); {} models need some above 0", path.rows + 1,
-           Functor::name);
+           Functor::row.name);
   }
-  if constexpr (Functor::loss == Loss::quantile) {
+  if constexpr (has_width<Functor>) {
     begin_quantile(sheaf, params, path, start, null);
     parameters.width = null.width;
   }
@@ -119,7 +121,7 @@ NetNull null_model(const NetSheaf& sheaf, const NetParams& params, const NetPath
   null.intercepts = {best_intercept(start, total,
                                     Functor::quadratic ? HUGE_VAL : 1e-12 * slope_unit<Functor>(parameters), evaluate,
                                     least_intercept_curvature<Functor>)};
-  if constexpr (Functor::loss != Loss::quantile) null.deviance = 2 * (null.loss - least);
+  if constexpr (!has_width<Functor>) null.deviance = 2 * (null.loss - least);
   return null;
 }
 
@@ -189,6 +191,12 @@ NetNull null_softmax(const NetSheaf& sheaf, const NetParams& params, const NetPa
   return null;
 }
 
+bool takes_offsets(Loss loss) {
+  bool result = false;
+  with_net_loss(loss, [&](auto functor) { result = has_offsets<decltype(functor)>; });
+  return result;
+}
+
 /// Times, events and nothing but them.
 void check_survival(const NetSheaf& sheaf) {
   require(static_cast<std::int64_t>(sheaf.times.size()) == sheaf.examples && sheaf.target_columns == 1,
@@ -251,18 +259,14 @@ std::vector<double> check_nets(const NetSheaf& sheaf, const NetParams& params, s
     fail_usage("the solver shotgun updates single weights; grouped penalties take auto, cyclic or shooting");
   require(sheaf.offsets.empty() || static_cast<std::int64_t>(sheaf.offsets.size()) == rows * sheaf.classes,
           "offsets are one a row, or one for each class");
-  require(sheaf.offsets.empty() || params.loss == Loss::poisson || params.loss == Loss::logistic ||
-              params.loss == Loss::cox || params.loss == Loss::softmax,
-          "offsets are for the losses poisson, logistic, cox and softmax; of numbers take them off the targets");
-  if (params.loss == Loss::huber && !(params.loss_parameter > 0 && std::isfinite(params.loss_parameter)))
-    fail_usage("the threshold of the Huber loss is above 0, not {}", params.loss_parameter);
-  if (params.loss == Loss::quantile && !(params.loss_parameter > 0 && params.loss_parameter < 1))
-    fail_usage("a quantile is above 0 and below 1, not {}", params.loss_parameter);
-  require(!params.relative_l2 || has_target_unit(params.loss),
-          "the targets of losses other than squared, huber and quantile have no unit");
+  require(sheaf.offsets.empty() || takes_offsets(params.loss),
+          "models of this loss have no offsets; take them off targets that are numbers");
+  const auto& loss = info(params.loss);
+  if (!loss.parameter.name.empty() && !loss.parameter.holds(params.loss_parameter))
+    fail_usage("{} is {}, not {}", loss.parameter.about, range_text(loss.parameter), params.loss_parameter);
+  require(!params.relative_l2 || has_target_unit(params.loss), "the targets of this loss have no unit");
   if (params.loss == Loss::cox) check_survival(sheaf);
-  if (params.loss == Loss::poisson)
-    check_targets(Poisson::targets, sheaf.targets, sheaf.target_columns, "elastic net", "a Poisson model");
+  check_targets(loss.targets, sheaf.targets, sheaf.target_columns, "elastic net", loss.net.title);
   if (!(params.tolerance > 0)) fail_usage("the tolerance must be above 0");
   if (!sheaf.penalty_factors.empty() && static_cast<std::int64_t>(sheaf.penalty_factors.size()) != features)
     fail("{} penalty factors for {} features", sheaf.penalty_factors.size(), features);
@@ -317,7 +321,10 @@ std::vector<NetNull> null_models(const NetSheaf& sheaf, const NetParams& params,
 
 }  // namespace linear
 
-bool has_target_unit(Loss loss) { return loss == Loss::squared || loss == Loss::huber || loss == Loss::quantile; }
+bool has_target_unit(Loss loss) {
+  const auto& row = info(loss);
+  return row.regression && row.targets == TargetRange::any && !row.net.solver.empty();
+}
 
 std::string_view to_string(NetSolver solver) {
   constexpr std::array<std::string_view, 4> names{"auto", "cyclic", "shooting", "shotgun"};

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "linear/losses/losses.hpp"
 #include "linear/net/paths.hpp"
 
 namespace sheaf::linear {
@@ -31,12 +32,16 @@ double log_odds_of(std::span<const double> decisions, std::int32_t c) {
 template <class T>
 std::int32_t NetRun<T>::most_models() const {
   if (params_.models_at_once > 0) return params_.models_at_once;
-  const std::int64_t of_rows = params_.loss == Loss::cox        ? row_vectors<Cox>(1)
-                               : params_.loss == Loss::quantile ? row_vectors<Quantile>(1) * 2  // doubles
-                               : classes() > 1                  ? row_vectors<Softmax>(classes()) / classes() + 1
-                                                                : 5;
+  std::int64_t of_rows = classes() > 1 ? row_vectors<Softmax>(classes()) / classes() + 1 : 5;
+  bool smoothed = false;
+  with_net_loss(params_.loss, [&](auto functor) {
+    using Functor = decltype(functor);
+    smoothed = has_width<Functor>;
+    if constexpr (is_cox<Functor>) of_rows = row_vectors<Functor>(1);
+    if constexpr (has_width<Functor>) of_rows = row_vectors<Functor>(1) * 2;  // doubles
+  });
   std::int64_t per_column = (4 * features_ + of_rows * sheaf_.examples) * static_cast<std::int64_t>(sizeof(T));
-  if (params_.loss == Loss::quantile && context_.device().is_cuda())
+  if (smoothed && context_.device().is_cuda())
     per_column += SystemRoom::numbers(SystemRoom::largest) * static_cast<std::int64_t>(sizeof(double));
   const std::int64_t room = (context_.memory() - linear_->data_bytes()) / 2;
   const std::int64_t worthwhile = context_.device().is_cuda() ? worthwhile_on_gpu : worthwhile_on_cpu;

@@ -5,7 +5,7 @@
 
 #include <sheaf/solvers/array.hpp>
 
-#include "linear/losses.hpp"
+#include "linear/losses/losses.hpp"
 #include "linear/products/transform.hpp"
 
 namespace sheaf::linear::gpu {

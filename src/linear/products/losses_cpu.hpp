@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "linear/losses.hpp"
+#include "linear/losses/losses.hpp"
 #include "linear/products/elements_cpu.hpp"
 #include "linear/products/products_cpu.hpp"
 

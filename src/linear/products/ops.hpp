@@ -20,7 +20,7 @@
 #include <sheaf/solvers/array.hpp>
 #include <sheaf/solvers/linear.hpp>
 
-#include "linear/losses.hpp"
+#include "linear/losses/losses.hpp"
 #include "statistics/risk_sets.hpp"
 
 namespace sheaf::linear {

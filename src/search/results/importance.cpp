@@ -6,6 +6,7 @@
 
 #include <sheaf/solvers/elastic_net.hpp>
 #include <sheaf/solvers/linear.hpp>
+#include <sheaf/solvers/losses.hpp>
 #include <sheaf/solvers/stack.hpp>
 
 #include "core/fail.hpp"
@@ -193,8 +194,7 @@ void Importance<T>::add(const Context& context, const Model& model, const Datase
   const auto plain = unstack(model, predictions, test.rows(), score.columns());
   const double before = score(plain.values, plain.classes).front();
   const bool responds =  // decision values are means or log odds
-      linear != nullptr &&
-      (linear->glm || (linear->net && (net_loss(*linear) == Loss::softmax || net_loss(*linear) == Loss::poisson)));
+      linear != nullptr && (linear->glm || (linear->net && info(net_loss(*linear)).net.responds));
   const bool sums = linear != nullptr && !responds && !pipeline::mixes_features(model.pipeline());
   auto drops = sums ? scores_of_linear(context, model, test, predictions, shuffles, score, before)
                     : scores_of_any(context, model, test, shuffles, score);

@@ -1,5 +1,5 @@
-// Starting solve_models(). Each loss has a file of its own, solve_LOSS_cuda.cu, for this is most of what nvcc has to
-// compile.
+// Starting solve_models(). The build makes a source for each loss (cmake/net_solvers.cmake), for this is most of what
+// nvcc has to compile.
 #pragma once
 
 #include <cstddef>

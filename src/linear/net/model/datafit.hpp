@@ -49,10 +49,10 @@ SHEAF_HOST_DEVICE double best_intercept(double start, double total, double preci
 template <class Functor>
 inline constexpr double least_intercept_curvature = has_width<Functor> ? 0.0 : 1e-5;
 
-/// In which unit the slopes of a loss are: those of Huber's loss are at most the threshold.
+/// In which unit the slopes of a loss are: its parameter if that bounds them.
 template <class Functor>
 SHEAF_HOST_DEVICE double slope_unit(const LossParameters& parameters) {
-  return Functor::loss == Loss::huber ? double(parameters.first) : 1.0;
+  return has_slope_limit<Functor> ? double(parameters.first) : 1.0;
 }
 
 template <class Functor, class Model>

@@ -16,7 +16,7 @@
 // times the products of the limits with |r|, for no k is taken that leaves the free part of k r longer than p1.
 #pragma once
 
-#include "linear/losses.hpp"
+#include "linear/losses/losses.hpp"
 #include "linear/net/model/penalty.hpp"
 #include "linear/net/model/task.hpp"
 

@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "linear/losses.hpp"
+#include "linear/losses/losses.hpp"
 #include "linear/net/model/columns.hpp"
 #include "linear/net/model/task.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "linear/losses.hpp"
+#include "linear/losses/losses.hpp"
 #include "linear/net/model/penalty.hpp"
 #include "statistics/partial_likelihood.hpp"
 

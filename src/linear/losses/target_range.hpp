@@ -5,9 +5,9 @@
 #include <span>
 #include <string_view>
 
-namespace sheaf::linear {
+#include <sheaf/solvers/losses.hpp>
 
-enum class TargetRange : unsigned char { classes, any, nonnegative, counts, positive };
+namespace sheaf::linear {
 
 /// A number outside the range is an Error that names its row and place. The table has `columns` numbers a row; `who` is
 /// whose range it is.

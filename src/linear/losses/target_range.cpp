@@ -1,4 +1,4 @@
-#include "linear/target_range.hpp"
+#include "linear/losses/target_range.hpp"
 
 #include <cmath>
 
@@ -17,6 +17,7 @@ bool within(TargetRange range, double y) {
       return y > 0;
     case TargetRange::classes:
     case TargetRange::any:
+    case TargetRange::survival:
       break;
   }
   return true;

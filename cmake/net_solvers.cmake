@@ -1,0 +1,23 @@
+# Elastic nets on a GPU: one source for each loss that they are trained with, since the solver of a loss is most of what
+# nvcc has to compile. The losses are the structs of src/linear/losses that name NetLoss or GroupedNetLoss as their base.
+file(GLOB loss_headers CONFIGURE_DEPENDS src/linear/losses/*.hpp)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${loss_headers})
+foreach(header IN LISTS loss_headers)
+  file(STRINGS ${header} structs REGEX "^struct [A-Za-z]+ : (Grouped)?NetLoss {$")
+  foreach(struct IN LISTS structs)
+    string(REGEX REPLACE "^struct ([A-Za-z]+) : (Grouped)?NetLoss {$" "\\1;\\2" parts "${struct}")
+    list(GET parts 0 loss)
+    list(GET parts 1 grouped)
+    set(functors ${loss})
+    if(grouped)
+      list(APPEND functors "Grouped<${loss}>")
+    endif()
+    foreach(functor IN LISTS functors)
+      string(MAKE_C_IDENTIFIER "${functor}" name)
+      set(source ${CMAKE_BINARY_DIR}/net_solvers/${name}.cu)
+      file(CONFIGURE OUTPUT ${source}
+           CONTENT "#include \"linear/net/cuda/solve_launch.cuh\"\n\nSHEAF_COMPILE_SOLVER(${functor})\n")
+      target_sources(libsheaf PRIVATE ${source})
+    endforeach()
+  endforeach()
+endforeach()

@@ -1,0 +1,93 @@
+// Losses of numbers.
+#pragma once
+
+#include <cmath>
+#include <numbers>
+
+#include "core/host_device.hpp"
+#include "core/math.hpp"
+#include "linear/losses/functor.hpp"
+
+namespace sheaf::linear {
+
+/// (y - z)^2 / 2.
+struct Squared : GroupedNetLoss {
+  static constexpr Loss loss = Loss::squared;
+  static constexpr bool regression = true;
+  static constexpr bool strictly_convex = true;
+  static constexpr bool quadratic = true;
+  static constexpr double largest_curvature = 1;
+  static constexpr TargetRange targets = TargetRange::any;
+  static constexpr GlmLink glm_link = GlmLink::identity;
+  static constexpr LossInfo row{.name = "squared",
+                                .net = {.kind = "elastic-net",
+                                        .about = "elastic net: least squares with an L1 and an L2 penalty",
+                                        .solver = "ELASTIC_NET_REGRESSION",
+                                        .title = "elastic net",
+                                        .applied_as = "L2R_L2LOSS_SVR"}};
+
+  template <class T>
+  SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*epsilon*/) {
+    const T error = z - y;
+    return {error * error / 2, error, 1};
+  }
+  template <class T>
+  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
+    return z;
+  }
+  static double link(double mean, double /*unused*/) { return mean; }
+  SHEAF_HOST_DEVICE static double dual_value(double u, double y) { return u * (y - u / 2); }
+  static double least(double /*y*/) { return 0; }
+};
+
+/// max(0, |y - z| - epsilon)^2.
+struct SquaredTube {
+  static constexpr Loss loss = Loss::squared_tube;
+  static constexpr bool regression = true;
+  static constexpr bool strictly_convex = false;
+  static constexpr TargetRange targets = TargetRange::any;
+  static constexpr LossInfo row{.name = "squared-tube",
+                                .linear = {.name = "svr", .about = "L2-loss SVM for a numeric target"}};
+
+  template <class T>
+  SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T epsilon) {
+    const T error = z - y;
+    const T excess = std::abs(error) - epsilon;
+    if (excess <= 0) return {0, 0, 0};
+    return {excess * excess, error > 0 ? 2 * excess : -2 * excess, 2};
+  }
+};
+
+/// max(0, |y - z| - epsilon). As the hinge, for the dual alone.
+struct Tube {
+  static constexpr Loss loss = Loss::tube;
+  static constexpr bool regression = true;
+  static constexpr bool strictly_convex = false;
+  static constexpr TargetRange targets = TargetRange::any;
+  static constexpr LossInfo row{.name = "tube",
+                                .linear = {.name = "epsilon-insensitive", .about = "L1-loss SVM for a numeric target"}};
+
+  template <class T>
+  SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T epsilon) {
+    const T error = z - y;
+    const T excess = std::abs(error) - epsilon;
+    if (excess <= 0) return {0, 0, 0};
+    return {excess, error > 0 ? T(1) : T(-1), 0};
+  }
+};
+
+struct Gaussian {
+  static constexpr DistributionInfo row{.family = GlmFamily::gaussian, .name = "gaussian", .dispersed = true};
+  using Losses = LossList<Squared>;
+
+  static double deviance(double y, double mean, double /*unused*/) { return (y - mean) * (y - mean); }
+  static double variance(double /*mean*/, double /*unused*/) { return 1; }
+  static double log_likelihood(const DistributionSums& sums) {
+    return -(sums.rows * (std::log(2 * std::numbers::pi * sums.deviance / sums.rows) + 1) - sums.log_weights) / 2;
+  }
+};
+
+using NumberLosses = LossList<Squared, SquaredTube, Tube>;
+using NumberDistributions = LossList<Gaussian>;
+
+}  // namespace sheaf::linear

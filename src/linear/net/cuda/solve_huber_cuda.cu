@@ -1,3 +1,0 @@
-#include "linear/net/cuda/solve_launch.cuh"
-
-SHEAF_COMPILE_SOLVER(Huber)
