@@ -30,13 +30,13 @@ bool follows_in_chain(const Task& before, const Task& task) {
          std::abs(one - other) <= same_ratio * std::max(one, other);
 }
 
-bool has_smooth_path(Loss loss) {
-  bool smooth = false;
-  with_loss(loss, [&](auto functor) { smooth = functor.strictly_convex; });
-  return smooth;
-}
-
 }  // namespace
+
+bool is_strictly_convex(Loss loss) {
+  bool result = false;
+  with_loss(loss, [&](auto functor) { result = functor.strictly_convex; });
+  return result;
+}
 
 double cost_growth(const Task& from, const Task& to) { return cost_of(to) / cost_of(from); }
 
@@ -91,7 +91,7 @@ void NewtonBlock<T>::continue_chains(Fits<T>& fits) {
     if (before > 1) ahead[t] = std::min(farthest, std::log(states_[t].growth) / std::log(before));
   }
   choose_tasks();
-  if (has_smooth_path(params_.loss)) extrapolate(which, ahead);
+  if (is_strictly_convex(params_.loss)) extrapolate(which, ahead);
   evaluate(which);
   ops_.combine(as_factors(which), w_.view(), inverted(as_factors(which)), d_.view());
 }

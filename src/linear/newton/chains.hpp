@@ -8,6 +8,10 @@
 
 namespace sheaf::linear {
 
+/// Whether the second derivative of a loss is above 0 everywhere: every row has curvature, and models change smoothly
+/// with the cost.
+bool is_strictly_convex(Loss loss);
+
 /// Numbers of tasks of a sheaf; each begins where the one before it ended.
 using Chain = std::vector<std::int32_t>;
 
