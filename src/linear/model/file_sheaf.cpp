@@ -168,7 +168,7 @@ void describe_glm(File& file, Model& model) {
   static const Words separated{"together", "separated"};
   auto& glm = *model.glm;
   file.keyword("glm");
-  file.choice(glm.family, names_up_to(GlmFamily::quasi_poisson));
+  file.choice(glm.family, names_up_to(distributions().back().family));
   file.choice(glm.link, names_up_to(GlmLink::inverse_square));
   if constexpr (File::reading) {
     const auto known = glm_links(glm.family);
