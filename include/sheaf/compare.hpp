@@ -39,7 +39,7 @@ struct ComparedSearch {
   std::vector<double> scores;  ///< of each split
   double mean = 0;
   double low = 0, high = 0;  ///< the 95 % interval of the mean, corrected as that of a difference
-  /// Of this search (first) and the best one (second); that of the best one with itself says nothing.
+  /// Compares this search (first) with the best one (second); the comparison of the best one with itself is empty.
   Comparison to_best;
   double adjusted_p_value = 1;  ///< that of to_best, adjusted for the number of comparisons by holm()
 };

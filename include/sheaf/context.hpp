@@ -47,8 +47,8 @@ class Context {
 
   /// A copy with some things changed: context.with({.memory = 1 << 30}).
   Context with(const Change& change) const;
-  /// Where the device is automatic, a copy with the device that suits the work; fit(), search(), select() and
-  /// Model::predict() do this themselves.
+  /// A copy with the device that suits the work, if the device is automatic; fit(), search(), select() and
+  /// Model::predict() call it.
   Context for_work(const WorkEstimate& work) const;
 
  private:

@@ -36,7 +36,7 @@ struct Target {
   std::vector<std::int32_t> classes;  ///< class of each row; empty when numbers have over max_classes distinct values
   std::vector<std::string> class_names;  ///< as spelled at first appearance; order_classes() says in which order
   std::string name;                      ///< the label's column, where the file names it
-  /// What the file or the caller says they are; automatic: looks_like_classes() decides.
+  /// Kind stated by the file or the caller; automatic: see looks_like_classes().
   LabelKind kind = LabelKind::automatic;
   bool fixed_order = false;    ///< models keep the order of class_names; else it is that of first appearance
   std::int32_t positive = -1;  ///< of two classes that of precision, recall, F1 and AUC; -1: by positive_class()
@@ -53,7 +53,7 @@ struct Target {
   bool survival() const { return !events.empty(); }
   bool several() const { return !further.empty(); }
   std::int32_t targets() const { return 1 + static_cast<std::int32_t>(further.size()); }
-  /// Of several targets, in their order.
+  /// Names of several targets, in their order.
   std::vector<std::string> target_names() const;
   /// The numbers of all targets: rows x targets().
   std::vector<double> table() const;
@@ -68,8 +68,8 @@ struct Target {
   void order_classes(const std::string& positive = {});
 };
 
-/// Of two classes the larger number; of words the one that says yes, true, case, sick, tumour or positive where one of
-/// them does, else the last by alphabet. Of one or more than two classes -1.
+/// The positive one of two classes: the larger of two numbers; of two words the one that means yes, true, case, sick,
+/// tumour or positive, else the last in the alphabet. -1 unless there are two classes.
 std::int32_t positive_class(std::span<const std::string> class_names);
 
 /// A column of a file as it is written, carried along and seen by no model.
@@ -78,7 +78,7 @@ struct KeptColumn {
   std::vector<std::string> values;  ///< one a row
 };
 
-/// What columns that are neither features nor labels say of the rows. Lists are empty or have an entry for each row.
+/// Columns that are neither features nor labels. Lists are empty or have an entry for each row.
 struct RowColumns {
   std::vector<float> weights;           ///< how much each row counts in training
   std::vector<std::int32_t> times;      ///< place of each row in time, from 0; rows of one time have the same place

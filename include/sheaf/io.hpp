@@ -19,7 +19,7 @@ namespace sheaf {
 /// more memory and is faster; CSV and dense ARFF are dense.
 enum class Storage : std::uint8_t { automatic, dense, sparse };
 enum class Header : std::uint8_t { automatic, yes, no };
-/// What to do with a missing value: nothing at all, "?", NA, N/A, NaN or null in any letter case in CSV, "?" in ARFF.
+/// Treatment of missing values: an empty field, "?", NA, N/A, NaN or null in any letter case in CSV, "?" in ARFF.
 /// Statistics are those of the column over the values that are there (zeros that a sparse file leaves out included);
 /// nominal features get their most frequent state for each of them. `keep` leaves NaN, for those who give missing
 /// values a meaning of their own.

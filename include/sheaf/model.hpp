@@ -23,7 +23,7 @@
 
 namespace sheaf {
 
-/// What one feature of the dataset adds to a decision value, summed over the features that a pipeline made from it.
+/// The share of one feature of the dataset in a decision value, summed over the features that a pipeline made from it.
 struct Contribution {
   std::int64_t feature = 0;  ///< of the dataset as it was for training: a place in Model::known_columns()
   double value = 0;          ///< as it is in the dataset
@@ -60,7 +60,7 @@ struct ExplainOptions {
   std::int32_t orders = 16;  ///< random orders of features, each with its reverse; the context's seed draws them
 };
 
-/// What weights of features change in a model of neighbours: beside the same model without them, on some rows.
+/// Effect of feature weights on a model of neighbours: compared with the same model without them, on some rows.
 struct FeatureWeightsEffect {
   std::int64_t rows = 0;
   std::int64_t neighbours = 0;  ///< training rows that decide about these rows, all together
@@ -139,13 +139,13 @@ class Model {
   std::optional<Scores> scores(const Context& context, const Predictions& predictions, const Target& target) const;
   /// Classes of the dataset that the model does not know.
   std::vector<std::string> unknown_classes(const Target& target) const;
-  /// What a reader must know of the model, to read a dataset that it predicts.
+  /// Columns of the training dataset, which a reader needs to read a dataset for prediction.
   KnownColumns known_columns() const;
   /// The prediction for a row as text: the class as spelled, the number, or 1 and -1 of a one-class SVM. Of several
   /// targets their numbers with commas between.
   std::string prediction_text(const Predictions& predictions, std::size_t row) const;
 
-  /// What is done to features before the model sees them; without steps where there is nothing to do.
+  /// Steps applied to features before the model; empty if there are none.
   const Pipeline& pipeline() const { return pipeline_; }
   void set_pipeline(Pipeline pipeline) { pipeline_ = std::move(pipeline); }
 

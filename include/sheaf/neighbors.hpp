@@ -33,7 +33,7 @@ enum class DistanceType : std::uint8_t {
   jaccard,
 };
 
-/// What is known of a distance but its values.
+/// Properties of a distance.
 struct DistanceFunction {
   DistanceType type;
   std::string_view name;
@@ -86,10 +86,10 @@ template <class T>
 RadiusLists find_within(const Context& context, const Dataset<T>& dataset, const NeighborOptions& options,
                         const Dataset<T>* queries = nullptr);
 
-/// What comparing all queries with all rows takes, roughly; the functions above choose an automatic device by it.
+/// Estimated work to compare all queries with all rows; the functions above choose an automatic device by it.
 template <class T>
 WorkEstimate neighbors_work(const Dataset<T>& dataset, const Dataset<T>* queries = nullptr);
-/// What finding neighbours takes: of rows of few features a tree of the CPU compares few.
+/// Estimated work to find neighbours: with few features, a tree on the CPU compares few pairs of rows.
 template <class T>
 WorkEstimate neighbors_work(const Dataset<T>& dataset, const Dataset<T>* queries, const DistanceOptions& distance);
 
@@ -156,7 +156,7 @@ enum class Vote : std::uint8_t {
   gaussian,          ///< exp(-(d / d_k)^2 / 2), d_k being the distance of the k-th
 };
 
-/// What is made of the neighbours.
+/// How neighbours determine the prediction.
 enum class LocalRule : std::uint8_t {
   votes,        ///< the class of most votes, or their mean number
   hyperplane,   ///< the class whose K nearest rows span the nearest hyperplane (HKNN; ALH where features have weights)
@@ -165,14 +165,13 @@ enum class LocalRule : std::uint8_t {
   falk_svm,     ///< the same around training rows that cover all, a query being decided by that of its nearest row
 };
 
-/// Of the SVMs that local_svm and falk_svm train.
+/// Kernel of the SVMs that local_svm and falk_svm train.
 enum class LocalKernel : std::uint8_t {
   linear,  ///< x'y
   rbf,     ///< exp(-gamma |x - y|^2)
 };
 
-/// Where weights of features come from. All but `given` are learnt on the rows that a model is trained on, and are
-/// scaled to a mean of 1.
+/// Source of feature weights. All but `given` are learnt on the training rows and scaled to a mean of 1.
 enum class FeatureWeighting : std::uint8_t {
   none,
   given,               ///< DistanceOptions::weights
@@ -266,8 +265,9 @@ struct DecidingRow {
   /// Its place, from 1, among the rows that would decide if features had no weights; 0: it would not be one of them.
   std::int64_t rank_without_weights = 0;
 };
-/// Of each row of the dataset those that decide about it, the nearest first, `most` at the most: all that vote; the K
-/// nearest of the predicted class whose hyperplane or hull is the nearest; all that its local SVM is trained on.
+/// The training rows that determine the prediction of each row of the dataset, the nearest first, `most` at the most:
+/// all that vote; the K nearest of the predicted class, whose hyperplane or hull is the nearest; all rows of its local
+/// SVM.
 template <class T>
 std::vector<std::vector<DecidingRow>> deciding_rows(const Context& context, const KnnModel& model,
                                                     const Dataset<T>& dataset, std::int64_t most);
@@ -276,7 +276,7 @@ std::vector<std::vector<DecidingRow>> deciding_rows(const Context& context, cons
 /// model, which must outlive it.
 KnnModel without_feature_weights(const Context& context, const KnnModel& model);
 
-/// Of every row, by the others: right rows or, of a regression, the mean squared error.
+/// Every row predicted from the others: number of correct rows or, in a regression, the mean squared error.
 struct LeaveOneOut {
   std::int64_t k = 0;
   Vote vote = Vote::uniform;

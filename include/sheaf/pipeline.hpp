@@ -1,5 +1,5 @@
-// What is done to features before a model sees them, as part of the model: learnt on the rows that it is trained on,
-// kept in its file, and applied to every dataset that it predicts.
+// Steps applied to features before a model. They are part of the model: learnt on its training rows, kept in its file,
+// and applied to every dataset that it predicts.
 //
 // Steps come in this order unless another is given: impute, encode, transform, filter, scale, select. Nominal features
 // become one feature of 0 and 1 for each level; a level that was not there in training becomes all zeros.
@@ -26,7 +26,7 @@ namespace sheaf {
 /// most frequent level.
 enum class Imputation : std::uint8_t { none, mean, median, most_frequent, constant };
 
-/// What is done to each row by itself, so that nothing is learnt. "The row" is all numeric features, or the named ones.
+/// Transform of each row by itself; nothing is learnt. "The row" is all numeric features, or the named ones.
 enum class RowTransform : std::uint8_t {
   log1p,  ///< log(1 + x); values must be above -1
   sqrt,   ///< values must be 0 or more
@@ -65,7 +65,7 @@ struct PipelineOptions {
   /// that the selection has not seen their labels and p-values hold. 1: both on all rows.
   double select_share = 1;
   std::vector<PipelineStage> order = {};  ///< empty: as above
-  // What decide_steps() fills in; default_pipeline() asks for both.
+  // Steps that decide_steps() fills in; default_pipeline() sets both.
   bool choose_impute = false;  ///< the median for missing values, if there are any
   bool choose_scale = false;   ///< mean 0 and standard deviation 1 for models that compare features, of dense tables
 
@@ -105,13 +105,13 @@ struct Pipeline {
   std::vector<std::string> feature_names;        ///< empty: by position
   std::vector<std::vector<std::string>> levels;  ///< of nominal features; empty: there are none
   std::vector<PipelineStep> steps;
-  // Of the dataset that it was learnt on, where that is known.
+  // Properties of the training dataset, if known.
   std::string label = {};          ///< name of the label's column
   std::string positive = {};       ///< name of the positive one of two classes
   std::vector<double> means = {};  ///< of each feature, missing values aside
   /// Standard deviations or, where larger, a tenth of the largest distance from the mean; 0: constant, nominal or rare.
   std::vector<double> spreads = {};
-  /// Of each feature the share of the rows that each of its levels has, missing values aside; none: not nominal.
+  /// For each feature, the share of rows at each of its levels, ignoring missing values; empty: not nominal.
   std::vector<std::vector<double>> level_shares = {};
 
   bool empty() const { return steps.empty(); }

@@ -24,12 +24,12 @@ std::string selection_json(const SelectionResult& result);
 /// One line a feature, with a heading.
 std::string selection_csv(const SelectionResult& result);
 
-/// What was accepted, how scores of targets and decoys lie, what the folds learnt.
+/// Accepted PSMs, scores of targets and decoys, and the weights of the folds.
 std::string rescore_html(const RescoreResult& result, const RescoreOptions& options);
 std::string rescore_json(const RescoreResult& result, const RescoreOptions& options);
 
-/// What was found, in a few sentences: what is predicted, what to expect on new rows, and what knowing nothing would
-/// give. Empty of a study.
+/// The result in a few sentences: what is predicted, the score to expect on new rows, and the score of a model that
+/// knows nothing. Empty for a study.
 std::string verdict(const SearchResult& result);
 std::string search_json(const SearchResult& result);
 /// One line for each point and split of the search over all rows.
@@ -40,8 +40,8 @@ std::string outer_csv(const SearchResult& result);
 std::string features_csv(const SearchResult& result);
 /// One line for each held-out row and the split that held it out, where they were asked for.
 std::string predictions_csv(const SearchResult& result);
-/// What the weights of a stack were learnt on: one line for each held-out row and the split that held it out, with the
-/// probabilities or predictions of each member. Without a stack nothing.
+/// Training data of the weights of a stack: one line for each held-out row and the split that held it out, with the
+/// probabilities or predictions of each member. Empty without a stack.
 std::string stack_csv(const SearchResult& result);
 /// The points of the ROC and precision-recall curves of the chosen models, one line each; nothing where there are none.
 std::string curves_csv(const SearchResult& result);

@@ -15,7 +15,7 @@
 
 namespace sheaf {
 
-/// Whose rules settle what the method leaves open.
+/// Rules for the details that the method leaves open.
 enum class RescoreRules : std::uint8_t {
   safe,        ///< results that do not depend on the order of rows, that leak nothing, and that weak data cannot break
   percolator,  ///< Percolator 3.08, to the printed digit
@@ -85,7 +85,7 @@ struct RescoreOptions {
   std::function<void(int level, std::string_view line)> log = {};
 };
 
-/// What one fold learnt in one iteration.
+/// One training step of one fold.
 struct FoldStep {
   std::int64_t positives = 0;  ///< trained on
   double cost_positive = 0;
@@ -193,8 +193,8 @@ void write_proteins(const RescoreResult& result, RescoreRules rules, bool target
 /// Percolator's weights file. Written with four decimals as Percolator does, or with all digits.
 void write_weights(const RescoreModel& model, const std::string& path, bool all_digits);
 
-/// Of Percolator's weights file: for each fold the weights of features as they are, the bias last. Values must be one
-/// for each name.
+/// Reads Percolator's weights file: for each fold the weights of unscaled features, the bias last. There must be one
+/// value for each name.
 RescoreModel read_weights(const std::string& path);
 
 template <>

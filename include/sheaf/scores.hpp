@@ -99,11 +99,11 @@ double accuracy(std::span<const std::int32_t> truth, std::span<const std::int32_
 /// The mean over the classes among `truth` of the share of their rows that is found.
 double balanced_accuracy(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
                          std::int32_t classes);
-/// Of the rows predicted as class `positive`, the share that belongs to it; of -1, the mean over the classes that occur
-/// in either list. A class without a row found right has 0. The same holds for recall() and f1().
+/// Share of the rows predicted as class `positive` that belong to it; with -1, the mean over the classes that occur in
+/// either list. 0 for a class without a correct row. The same holds for recall() and f1().
 double precision(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted, std::int32_t classes,
                  std::int32_t positive = -1);
-/// Of the rows of class `positive`, the share that is predicted as it.
+/// Share of the rows of class `positive` that are predicted as it.
 double recall(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted, std::int32_t classes,
               std::int32_t positive = -1);
 /// The harmonic mean of precision and recall.
@@ -162,14 +162,14 @@ double mean_squared_error(std::span<const double> predicted, std::span<const dou
 double root_mean_squared_error(std::span<const double> predicted, std::span<const double> truth);
 double mean_absolute_error(std::span<const double> predicted, std::span<const double> truth);
 double max_error(std::span<const double> predicted, std::span<const double> truth);
-/// Of counts and other numbers of 0 or more; NaN where a prediction is not above 0 or a target below 0.
+/// For counts and other non-negative numbers; NaN if a prediction is not above 0 or a target is below 0.
 double mean_poisson_deviance(std::span<const double> predicted, std::span<const double> truth);
-/// Of numbers above 0; NaN where a prediction or a target is not.
+/// For numbers above 0; NaN if a prediction or a target is not.
 double mean_gamma_deviance(std::span<const double> predicted, std::span<const double> truth);
-/// Of power 1.5, between both; NaN where a prediction is not above 0 or a target below 0.
+/// Power 1.5, between both; NaN if a prediction is not above 0 or a target is below 0.
 double mean_tweedie_deviance(std::span<const double> predicted, std::span<const double> truth);
-/// Of predictions of a quantile: the mean of quantile * (truth - predicted) where that is above 0, else of (quantile -
-/// 1) times it.
+/// For predictions of a quantile, with d = truth - predicted: the mean of quantile * d if d > 0, else (quantile - 1) *
+/// d.
 double mean_pinball_loss(std::span<const double> predicted, std::span<const double> truth, double quantile = 0.5);
 
 // Survival: times, and whether the event came then (1) or the row is censored (0).

@@ -41,8 +41,7 @@ SearchSpace space_of_models(std::string_view names, const PipelineOptions& pipel
 bool has_parameter(const ModelOptions& options, std::string_view name);
 /// Sets one parameter from text, of several models in each that has it. One that none has is a UsageError.
 void set_parameter_of_models(SearchSpace& space, std::string_view name, std::string_view text);
-/// What a search is of if no model is named: `auto` or, if parameters of models are given, the first kind that has
-/// them.
+/// The model of a search that names none: `auto` or, if parameters of models are given, the first kind that has them.
 std::string default_model(const std::vector<std::string>& parameters);
 
 enum class Choice : std::uint8_t {
@@ -50,8 +49,8 @@ enum class Choice : std::uint8_t {
   one_standard_error,  ///< the simplest model whose mean is within one standard error of the best
 };
 
-/// What is done with rows that have the same features as another one, which a model would be tested on after it had
-/// learnt them. Splits of the caller, leave-one-out, bootstraps and time are never changed.
+/// Treatment of rows with the same features as another row, on which a model would be tested after it had learnt them.
+/// Splits of the caller, leave-one-out, bootstraps and time are never changed.
 enum class EqualRows : std::uint8_t {
   /// Together, unless folds would be uneven, or rows are equal because features have few values: over a tenth of the
   /// rows equal another, and half of the features tell less than nine tenths as many rows apart as all do.
@@ -104,15 +103,15 @@ struct SearchOptions {
   std::optional<CalibrationMethod> calibrate = {};
   /// Two classes: how the threshold of the model is chosen on those predictions, which are made then.
   std::optional<ThresholdOptions> threshold = {};
-  /// Of the chosen point, trained on growing shares of the training rows of each split: two models for each.
+  /// Train the chosen point on growing shares of the training rows of each split: two models for each.
   bool learning_curve = false;
   /// How often each feature is shuffled among the held-out rows of each split; 0: no permutation importance.
   std::int32_t permutation_importance = 0;
   /// How often the whole search is repeated with labels in random order, to see whether it finds more than chance; 0:
   /// no.
   std::int32_t permutation_test = 0;
-  /// Of several models: the final model is a stack of the best points of so many of them, whose weights are learnt on
-  /// held-out predictions; 0: the final model is the best one alone.
+  /// Several models: the final model is a stack of the best points of so many of them, with weights learnt on held-out
+  /// predictions; 0: the final model is the best one alone.
   std::int32_t stack = 0;
 };
 
@@ -189,8 +188,8 @@ struct Stability {
 };
 Stability stability_of(std::span<const std::vector<std::int64_t>> sets, std::int64_t features);
 
-/// What chosen models predict for the rows that their splits hold out: the model of all rows on the splits of its
-/// search or, where there are any, the models of the outer folds on these. Lists have an entry for each prediction.
+/// Predictions of chosen models for held-out rows: those of the model of all rows on the splits of its search or, if
+/// there are outer folds, those of their models on them. Lists have an entry for each prediction.
 struct HeldOutPredictions {
   std::vector<std::int32_t> splits;   ///< from 0
   std::vector<std::int32_t> rows;     ///< of the dataset, from 0
@@ -202,7 +201,7 @@ struct HeldOutPredictions {
   /// Entries x classes, where the models have them. With a calibration those of one that was learnt without the rows of
   /// the entry's split.
   std::vector<double> probabilities;
-  /// Where a threshold was asked for: the class by one that was chosen without the rows of the entry's split.
+  /// If a threshold was requested: the class by a threshold chosen without the rows of the entry's split.
   std::vector<std::int32_t> by_threshold;
 
   std::size_t size() const { return rows.size(); }
@@ -235,7 +234,7 @@ struct PermutationTest {
 struct LearntStack {
   std::vector<Point> members;   ///< best first
   std::vector<double> weights;  ///< of each member: 0 or more, of sum 1
-  /// Of members that have no probabilities of their own.
+  /// Calibrations of members without probabilities of their own.
   std::vector<std::optional<Calibration>> calibrations;
 };
 
@@ -244,7 +243,7 @@ struct StackResult {
   LearntStack all;                  ///< that of the final model, learnt on the held-out rows of all splits
   std::vector<LearntStack> splits;  ///< its members, with weights learnt without the rows of each split
   std::vector<LearntStack> outer;   ///< of the search without the rows of each outer fold
-  /// What `all` was learnt on, for each of its members; classes: with probabilities.
+  /// Training data of `all`, for each of its members; classes: with probabilities.
   std::vector<HeldOutPredictions> held_out;
 };
 
@@ -279,11 +278,11 @@ struct SearchResult {
   std::optional<LearningCurve> learning_curve;      ///< likewise
   std::vector<FeatureImportance> importance;        ///< likewise; the most important first
   std::optional<PermutationTest> permutation_test;  ///< likewise
-  /// Of the chosen model of neighbours, where features have weights: on the held-out rows of the first splits.
+  /// For a chosen model of neighbours with feature weights: on the held-out rows of the first splits.
   std::optional<FeatureWeightsEffect> weights_effect;
   /// Linear models: of the features as the model sees them, over all rows.
   std::vector<double> standard_deviations;
-  /// Of a pipeline that selects by states: how values become states on all rows, with the number of bins.
+  /// Binning of a pipeline that selects features by states: on all rows, with the number of bins.
   std::optional<BinningOptions> selection_binning;
   KernelCounts counts;  ///< SVMs: of what this run trained
   std::vector<std::string> warnings;
@@ -313,7 +312,7 @@ struct SearchResult {
     const auto& names = target_names.empty() ? class_names : target_names;
     return names.empty() ? std::string() : names[static_cast<std::size_t>(column)];
   }
-  // Of a level of this search; `p` is a place in its `points`.
+  // Scores of a level of this search; `p` is a place in its `points`.
   std::vector<double> scores(const SearchLevel& of, std::size_t p, Metric metric) const;
   ScoreSummary summary(const SearchLevel& of, std::size_t p, Metric metric) const;
   /// The mean size over the splits; below 0: not counted.
@@ -321,7 +320,7 @@ struct SearchResult {
   const Point& point(const SearchLevel& of, std::size_t p) const {
     return points[static_cast<std::size_t>(of.points[p])];
   }
-  // Of the level over all rows.
+  // The same for the level over all rows.
   ScoreSummary summary(std::size_t p, Metric metric) const { return summary(level, p, metric); }
   const Point& chosen() const { return point(level, level.chosen.chosen); }
   /// The value of one parameter of a point.
@@ -329,7 +328,7 @@ struct SearchResult {
   /// "C = 0.1, gamma = 0.5".
   std::string point_text(const Point& of) const;
 
-  /// Of the chosen models on the outer folds or resamples.
+  /// Scores of the chosen models on the outer folds or resamples.
   ScoreSummary outer_summary(Metric metric) const;
   /// Over the outer levels that tried the point: of their means over the splits.
   ScoreSummary overall_summary(std::size_t point, Metric metric) const;
@@ -339,7 +338,7 @@ struct SearchResult {
 
 /// How the work is divided. Two runs with the same plan give the same bits.
 struct BatchPlan {
-  /// Of one batch at most.
+  /// Limits of one batch.
   struct Size {
     std::int32_t tasks = 0;
     std::int32_t splits = 0;
@@ -368,7 +367,7 @@ class SearchLog {
 template <class T>
 void decide(const Dataset<T>& dataset, SearchSpace& space, SearchOptions& options);
 
-/// What the search takes, roughly; nothing may be left open. See Context::for_work().
+/// Estimated work of the search; all options must be decided. See Context::for_work().
 template <class T>
 WorkEstimate search_work(const Dataset<T>& dataset, const SearchSpace& space, const SearchOptions& options);
 

@@ -60,8 +60,8 @@ struct SelectionOptions {
   std::string counting = "auto";  ///< how joint states are counted: a name of counting_methods(), for tests
   bool lazy = true;               ///< leave out candidates that an upper bound rules out; the result is the same
   std::vector<Device> also;       ///< devices that share the work with the context's
-  /// Of candidates whose scores differ by rounding alone the one with the largest number is picked, and of equals the
-  /// first. Empty: as `match` says.
+  /// Among candidates whose scores differ by rounding alone, the one with the largest number is picked, and among
+  /// equals the first. Empty: see `match`.
   TieScores tie_scores = {};
 };
 
@@ -220,7 +220,7 @@ struct SelectionResult {
 template <class T>
 SelectionResult select(const Context& context, const Dataset<T>& dataset, const SelectRequest& request = {});
 
-/// What the selection takes, roughly. See Context::for_work().
+/// Estimated work of the selection. See Context::for_work().
 template <class T>
 WorkEstimate selection_work(const Dataset<T>& dataset, const SelectRequest& request);
 

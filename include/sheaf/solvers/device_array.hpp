@@ -19,7 +19,7 @@ namespace sheaf {
 
 enum class ElementType : std::uint8_t { float64, float32, int32, uint8 };
 
-/// As C++ spells it: "double", "float", "int", "unsigned char".
+/// The name in C++: "double", "float", "int", "unsigned char".
 std::string_view to_string(ElementType type);
 /// A UsageError names the types that there are.
 ElementType parse_element_type(std::string_view text);
@@ -91,7 +91,7 @@ enum class BinaryFunction : std::uint8_t {
 // clang-format on
 /// Sums and means add in double; the least and the largest are NaN where an element is.
 enum class Reduction : std::uint8_t { sum, mean, least, largest };
-/// What a reduction leaves: one number, one for each row, or one for each column.
+/// Result of a reduction: one number, one for each row, or one for each column.
 enum class Margin : std::uint8_t { all, rows, columns };
 
 /// By the names of the enumerators. Another name is a UsageError.
@@ -101,7 +101,7 @@ Reduction parse_reduction(std::string_view name);
 
 /// Functions work in float where all arrays are float, and else in double; the result is of that type.
 DeviceArray apply(const Context& context, UnaryFunction function, const DeviceArray& x);
-/// Of a shorter array the elements are used again from its beginning, as R does; its size must divide the other's.
+/// The elements of a shorter array are recycled, as in R; its size must divide the other's.
 DeviceArray combine(const Context& context, BinaryFunction function, const DeviceArray& x, const DeviceArray& y);
 /// One number is double, whatever the array.
 DeviceArray reduce(const Context& context, Reduction reduction, Margin margin, const DeviceArray& x);

@@ -119,7 +119,7 @@ struct GlmCoefficient {
   double p = 1;  ///< of a weight of 0: by the normal distribution or, where the dispersion is estimated, Student's
   double low = 0, high = 0;  ///< confidence interval
 };
-/// Of all weights, with multinomial models as differences from the reference class; none where there are no errors.
+/// All weights (multinomial models: differences from the reference class); empty if there are no standard errors.
 std::vector<GlmCoefficient> coefficient_table(const LinearModel& model, double confidence = 0.95);
 
 /// Whether standard errors are withheld, for the features were selected by the labels of the same rows: a model without
@@ -137,8 +137,8 @@ struct LikelihoodRatioTest {
   double freedom = 0;  ///< parameters that the smaller model lacks
   double p = 1;        ///< by the chi-squared distribution
 };
-/// Of two models without a penalty, one of which has all features of the other, trained on the same rows. Models of
-/// other families, rows or targets, and those that are not nested, are Errors.
+/// Compares two models without a penalty, one of which has all features of the other, trained on the same rows. Models
+/// of other families, rows or targets, and models that are not nested, are Errors.
 LikelihoodRatioTest likelihood_ratio_test(const LinearModel& first, const LinearModel& second);
 
 double aic(const GlmTraining& glm);

@@ -55,7 +55,7 @@ enum class Loss : std::uint8_t {
 };
 std::string_view to_string(Loss loss);
 
-/// What becomes of events at the same time in Cox's partial likelihood.
+/// Treatment of events at the same time in Cox's partial likelihood.
 enum class Ties : std::uint8_t {
   breslow,  ///< each as if the others came later
   efron,    ///< as if they came one after another, the others at risk in part
@@ -89,7 +89,7 @@ enum class StopRule : std::uint8_t {
   /// |g| <= t * share * |g at w = 0|, where share is that of the rarer class among the task's rows (regression: 1), as
   /// in LIBLINEAR. Of the dual: by its projected gradients, as LIBLINEAR's dual solvers do.
   gradient,
-  /// As `gradient`, and |g|^2 / 2 <= t * f(w), so that at most a share t of the objective is left: with a small penalty
+  /// `gradient`, and |g|^2 / 2 <= t * f(w), so that at most a share t of the objective is left: with a small penalty
   /// and rows that can be separated, the least objective is a small share of that at w = 0, and so is its gradient long
   /// before.
   objective,
@@ -102,7 +102,7 @@ struct Task {
   std::int32_t target = 0;   ///< column of the target table
   double cost_positive = 1;  ///< C times the class weight of y > 0 (regression: of every row)
   double cost_negative = 1;
-  /// Of the loss: width of the insensitive tube (support-vector regression), power (Tweedie), theta (negative
+  /// Parameter of the loss: width of the insensitive tube (support-vector regression), power (Tweedie), theta (negative
   /// binomial).
   double loss_parameter = 0.1;
   std::int32_t columns = 0;  ///< column of the table of column transforms, where there is one
@@ -117,8 +117,8 @@ struct Sheaf {
   std::vector<float> row_weights;  // examples x weight_columns, or empty
   std::int32_t target_columns = 1;
   std::vector<double> targets;  // examples x target_columns; +1 / -1 for classes
-  /// What tasks see of the features: (x - shift) * factor, and nothing of those whose factor is 0. The dataset stays as
-  /// it is; weights are those of the features that tasks see.
+  /// Tasks use (x - shift) * factor instead of x; a factor of 0 removes a feature. The dataset is not changed; weights
+  /// are those of the transformed features.
   std::int32_t column_transforms = 0;
   std::vector<double> shifts, factors;  // features x column_transforms
 };
@@ -267,7 +267,7 @@ enum class GlmSolver : std::uint8_t {
   gradient,     ///< gradient descent with a line search, in the same coordinates
   accelerated,  ///< Nesterov's accelerated gradient, which starts anew where it does not lead down, likewise
 };
-/// What the covariance of a generalised linear model's weights, and so their standard errors, is computed from.
+/// Source of the covariance of a generalised linear model's weights, and so of their standard errors.
 enum class StandardErrors : std::uint8_t {
   expected,  ///< the expected information, as by R's glm
   observed,  ///< the second derivatives of the log-likelihood; with canonical links the same
@@ -283,7 +283,7 @@ std::string_view to_string(GlmLink link);
 std::string_view to_string(GlmSolver solver);
 std::string_view to_string(StandardErrors errors);
 
-/// What is said of a Cox model beside, as by R's coxph.
+/// Statistics of a Cox model, as in R's coxph.
 struct SurvivalStatistics {
   double events = 0;       ///< rows with a weight above 0 whose event came
   double wald = 0;         ///< test that all weights are 0: w' (inverse of their covariance) w; 0: not computed
@@ -291,7 +291,7 @@ struct SurvivalStatistics {
   double concordance = 0;  ///< see concordance() in scores.hpp, pairs by their weights; 0: no pairs to compare
 };
 
-/// What is said of a generalised linear model and its training rows, as by R's glm.
+/// Statistics of a generalised linear model and its training rows, as in R's glm.
 struct GlmStatistics {
   double rows = 0;            ///< with a weight above 0
   double log_likelihood = 0;  ///< minus half the deviance where a family has no likelihood; Cox: the partial one

@@ -25,7 +25,7 @@ concept FamilyOptions = requires(const Options& options) {
 /// LinearOptions, SvmOptions, NetOptions, GlmOptions, KnnOptions, or those of any other family.
 class ModelOptions {
  public:
-  /// Of a linear model.
+  /// Options of a linear model.
   ModelOptions();
   template <FamilyOptions Options>
   ModelOptions(Options options)  // NOLINT(google-explicit-constructor): the options of a family are options of a model

@@ -141,12 +141,12 @@ struct Profile {
 template <class T>
 Profile profile(const Context& context, const Dataset<T>& dataset, const ProfileOptions& options = {});
 
-/// What the columns of a raw dataset need before models can learn from them: missing values, levels, duplicates,
-/// groups, what reading it decided, and data_findings() but for those that findings() has too.
+/// Notes on the columns of a raw dataset: missing values, levels, duplicates, groups, decisions of the reader, and
+/// data_findings() except those that findings() has too.
 template <class T>
 std::vector<Finding> column_findings(const Context& context, const Dataset<T>& dataset);
 
-/// What may mislead a model before it is trained: codes for missing values, dates that are numbers, levels and classes
+/// Warnings before training: codes for missing values, dates stored as numbers, levels and classes
 /// that differ in letter case or blanks only, values whose squares overflow, features that never change and, of dense
 /// datasets, features that alone determine the label. `sheaf info`, `fit` and `search` report them.
 template <class T>

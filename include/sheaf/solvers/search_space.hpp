@@ -1,4 +1,4 @@
-// What a search varies, and what it knows of each model that it trained.
+// The parameters that a search varies, and the results of each model that it trained.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct TriedValues {
   bool empty() const { return numbers.empty() && names.empty(); }
 };
 
-/// Which points of the space are tried.
+/// How the points to try are chosen.
 enum class Strategy : std::uint8_t {
   automatic,  ///< refine where the space was found from the data, else grid
   grid,       ///< all
@@ -90,7 +90,7 @@ struct SearchAxis {
   std::string title;  ///< for people: C, gamma ...
   bool descending = false;
   bool open_ended = true;  ///< values beyond those tried may be better
-  /// Of a choice among names: the value n stands for names[n - 1]. Empty: values are numbers.
+  /// For a choice among names: the value n stands for names[n - 1]. Empty: values are numbers.
   std::vector<std::string> names = {};
 
   /// The value of a point whose model does not have this parameter.
@@ -124,7 +124,7 @@ struct ModelScores : Scores {
   void drop_curves();
 };
 
-/// What the size of a model counts.
+/// Unit of the size of a model.
 struct SizeWords {
   std::string words = "weights that are not 0";
   std::string key = "nonzeros";    ///< in JSON

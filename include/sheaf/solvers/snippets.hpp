@@ -38,7 +38,7 @@ struct SnippetParameter {
   bool pointer = false;  ///< a whole array: declared with "raw", or as a pointer of a kernel
 };
 
-/// What the three kinds of snippets share: their texts for both compilers.
+/// Source texts of a snippet for both compilers, shared by its three kinds.
 struct SnippetSource;
 
 /// A function of the elements of arrays, such as "z = exp(x) * y;".

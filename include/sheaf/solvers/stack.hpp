@@ -36,7 +36,7 @@ struct StackModel {
 /// Members of different classes or features, or of classes without probabilities, are an Error.
 StackModel make_stack(std::vector<StackMember> members);
 std::unique_ptr<TrainedModel> trained_model(StackModel model);
-/// Of a stack that outlives it.
+/// A view of a stack that must outlive it.
 std::unique_ptr<TrainedModel> trained_model(const StackModel* model);
 
 std::optional<Score> score_of(const StackModel& model, const Predictions& predictions, const Target& target);

@@ -276,8 +276,8 @@ struct GridRate {
   double log2_cost = 0, log2_gamma = 0;
   double rate = 0;  ///< per cent of the rows, or the mean squared error
 };
-/// As grid.py with svm-train -v: every pair is scored on the same folds, those of svm-train; all costs of one gamma are
-/// one sheaf. In the order in which grid.py asks for them.
+/// Equals grid.py with svm-train -v: every pair is scored on the same folds, those of svm-train; all costs of one gamma
+/// are one sheaf. Results are in the order of grid.py.
 template <class T>
 std::vector<GridRate> libsvm_grid(const Context& context, const Dataset<T>& dataset, const SvmOptions& options,
                                   std::int32_t folds);

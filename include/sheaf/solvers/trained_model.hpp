@@ -1,5 +1,5 @@
-// What a trained model of any family can do. Model (model.hpp) adds what is the same for all: the pipeline, the
-// calibration, the threshold.
+// Interface of a trained model of any family. Model (model.hpp) adds the parts that are the same for all: the pipeline,
+// the calibration, the threshold.
 #pragma once
 
 #include <concepts>
