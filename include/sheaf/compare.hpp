@@ -29,8 +29,8 @@ struct Comparison {
 /// Error.
 Comparison compare_scores(std::vector<double> first, std::vector<double> second, double ratio);
 
-/// The chosen models of two results folders, by their outer folds where both have them. `metric`: empty: what both
-/// were chosen by. Folders of other data, splits or seeds, and what is no results folder of this version, are Errors.
+/// The chosen models of two results folders, by their outer folds if both have them. `metric`: empty: that which both
+/// were chosen by. Folders of other data, splits or seeds, and folders that are no results of this version, are Errors.
 Comparison compare_searches(const std::string& first, const std::string& second, const std::string& metric = {});
 
 /// One of several searches that are compared.
@@ -44,7 +44,7 @@ struct ComparedSearch {
   double adjusted_p_value = 1;  ///< that of to_best, adjusted for the number of comparisons by holm()
 };
 
-/// Several searches, each beside the best.
+/// Several searches, each compared with the best.
 struct SearchesComparison {
   Metric metric = Metric::accuracy;
   bool nested = false;                   ///< scores are those of the outer folds

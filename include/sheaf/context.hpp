@@ -17,10 +17,10 @@ class Context {
   struct Options {
     Device device = Device::automatic();
     int threads = 0;          ///< 0: all cores this process may use
-    std::int64_t memory = 0;  ///< bytes for data and task blocks on the device; 0: 80 % of what is free now
+    std::int64_t memory = 0;  ///< bytes for data and task blocks on the device; 0: 80 % of the memory that is free now
     std::uint64_t seed = 0;
     Progress* progress = nullptr;  ///< not owned; nullptr: silent
-    std::stop_token stop = {};     ///< asked at every turn of every solver
+    std::stop_token stop = {};     ///< checked at every turn of every solver
   };
   /// The changes of a copy.
   struct Change {
@@ -35,7 +35,7 @@ class Context {
   Context() : Context(Options{}) {}
   explicit Context(const Options& options);
 
-  /// The CPU where the device is automatic: see for_work().
+  /// The CPU if the device is automatic: see for_work().
   Device device() const { return device_; }
   int threads() const { return threads_; }
   std::int64_t memory() const { return memory_; }
@@ -55,7 +55,7 @@ class Context {
   bool automatic_;
   Device device_;
   int threads_;
-  std::int64_t memory_limit_;  // as asked for; 0: nothing was
+  std::int64_t memory_limit_;  // as requested; 0: none
   std::int64_t memory_;
   std::uint64_t seed_;
   Progress* progress_;
@@ -65,7 +65,7 @@ class Context {
 /// Cores this process may run on.
 int available_threads();
 
-/// "512M", "1.5G", "800MiB", "123456" (bytes). A UsageError names what was expected.
+/// "512M", "1.5G", "800MiB", "123456" (bytes). A UsageError names the expected form.
 std::int64_t parse_bytes(std::string_view text);
 
 /// "1.5 GiB".

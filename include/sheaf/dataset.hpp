@@ -1,5 +1,5 @@
-// A dataset: the matrix of features, the target, and the names. Resident once on each device that asks. Datasets come
-// from files (io.hpp), from arrays in memory (memory.hpp) or from a generator (generate.hpp).
+// A dataset: the matrix of features, the target, and the names. Resident once on each device that uses it. Datasets
+// come from files (io.hpp), from arrays in memory (memory.hpp) or from a generator (generate.hpp).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace sheaf {
 
 /// Whether labels are classes or the numbers of a regression.
 enum class LabelKind : std::uint8_t {
-  automatic,  ///< numbers, where they do not look like classes
+  automatic,  ///< numbers, unless they look like classes
   classes,
   numbers,  ///< a regression
 };
@@ -34,8 +34,8 @@ struct TargetColumn {
 struct Target {
   std::vector<double> values;         ///< the labels as numbers; empty when one of them is not a number
   std::vector<std::int32_t> classes;  ///< class of each row; empty when numbers have over max_classes distinct values
-  std::vector<std::string> class_names;  ///< as spelled at first appearance; order_classes() says in which order
-  std::string name;                      ///< the label's column, where the file names it
+  std::vector<std::string> class_names;  ///< as spelled at first appearance; order_classes() determines their order
+  std::string name;                      ///< the label's column, if the file names it
   /// Kind stated by the file or the caller; automatic: see looks_like_classes().
   LabelKind kind = LabelKind::automatic;
   bool fixed_order = false;    ///< models keep the order of class_names; else it is that of first appearance
@@ -58,13 +58,13 @@ struct Target {
   /// The numbers of all targets: rows x targets().
   std::vector<double> table() const;
   std::int64_t rows() const { return static_cast<std::int64_t>(values.empty() ? classes.size() : values.size()); }
-  /// Whether the labels are classes: never those of survival; as `kind` says, else where some are not numbers, or all
+  /// Whether the labels are classes: never those of survival; as `kind` states, else if some are not numbers, or all
   /// are whole numbers of at most 20 different values, each twice or more on average. More different whole numbers are
-  /// classes where they are 0, 1, 2 ... or 1, 2, 3 ... without a gap, each of ten rows or more on average.
+  /// classes if they are 0, 1, 2 ... or 1, 2, 3 ... without a gap, each of ten rows or more on average.
   bool looks_like_classes() const;
   /// Puts the classes into an order that does not depend on that of the rows, and fixes it: numbers by value, then
-  /// words by alphabet; of two classes the positive one first, so that decision values above 0 and weights speak for
-  /// it. `positive`: its name; empty: the rule of positive_class(). Another name is a UsageError.
+  /// words by alphabet; of two classes the positive one first, so that decision values above 0 and weights favour it.
+  /// `positive`: its name; empty: the rule of positive_class(). Another name is a UsageError.
   void order_classes(const std::string& positive = {});
 };
 
@@ -91,7 +91,7 @@ struct RowColumns {
 template <class T>
 class Dataset {
  public:
-  Matrix<T> x;  ///< in CPU memory, owned or borrowed; to change its values ask change_x()
+  Matrix<T> x;  ///< in CPU memory, owned or borrowed; to change its values call change_x()
   Target target;
   std::vector<std::string> feature_names;  ///< empty: features are named by position, from 1
   std::vector<std::string> row_names;      ///< ids of the rows (samples, cells); empty: the file has none
@@ -103,8 +103,8 @@ class Dataset {
   RowColumns row_columns;
   std::string source;                 ///< where it came from, for messages
   std::string format;                 ///< name of the format it was read in; empty: it was not read
-  std::vector<std::string> notes;     ///< what reading it decided by itself: a sentence each
-  std::vector<KeptColumn> kept;       ///< columns that reading was asked to keep
+  std::vector<std::string> notes;     ///< decisions of the reader: a sentence each
+  std::vector<KeptColumn> kept;       ///< columns that the reader was to keep
   std::shared_ptr<const void> owner;  ///< keeps borrowed memory alive; empty: the caller does
 
   std::int64_t rows() const { return sheaf::rows(x); }
@@ -113,9 +113,9 @@ class Dataset {
     return feature_names.empty() ? std::to_string(j + 1) : feature_names[static_cast<std::size_t>(j)];
   }
 
-  /// The matrix, to change its values: borrowed memory is copied first, and what is resident on devices is dropped.
+  /// The matrix, to change its values: borrowed memory is copied first, and copies on devices are dropped.
   Matrix<T>& change_x();
-  /// Another matrix in its place: what is resident on devices is dropped.
+  /// Another matrix in its place: copies on devices are dropped.
   void replace_x(Matrix<T> matrix);
   /// The same dataset over the same memory, which must outlive it.
   Dataset borrowed() const;
@@ -135,7 +135,7 @@ class Dataset {
  private:
   struct Copy {
     Device device;
-    std::optional<Matrix<T>> by_rows;  // never on the CPU, where x itself serves
+    std::optional<Matrix<T>> by_rows;  // never on the CPU, which uses x itself
     std::optional<SparseMatrix<T>> by_columns;
     std::map<std::string, std::shared_ptr<const void>> beside;
   };

@@ -1,5 +1,5 @@
-// Distances between rows, and the nearest rows: exact, whatever the precision of the data. What is returned is computed
-// from the differences of values, in double, in one fixed order: the same bits on every device and for any number of
+// Distances between rows, and the nearest rows: exact, whatever the precision of the data. Distances are computed from
+// the differences of values, in double, in one fixed order: the same bits on every device and for any number of
 // threads, for dense data and for sparse.
 #pragma once
 
@@ -159,7 +159,7 @@ enum class Vote : std::uint8_t {
 /// How neighbours determine the prediction.
 enum class LocalRule : std::uint8_t {
   votes,        ///< the class of most votes, or their mean number
-  hyperplane,   ///< the class whose K nearest rows span the nearest hyperplane (HKNN; ALH where features have weights)
+  hyperplane,   ///< the class whose K nearest rows span the nearest hyperplane (HKNN; ALH if features have weights)
   convex_hull,  ///< the class whose K nearest rows have the nearest convex hull (CKNN)
   local_svm,    ///< an SVM trained on the K nearest rows of all classes, for each query (SVM-KNN)
   falk_svm,     ///< the same around training rows that cover all, a query being decided by that of its nearest row
@@ -189,10 +189,10 @@ struct KnnOptions {
   FeatureWeighting weighting = FeatureWeighting::none;
   double temperature = 1;                    ///< of class_ratio
   double lambda = 1;                         ///< hyperplanes and hulls: the penalty of their coefficients
-  LocalKernel kernel = LocalKernel::linear;  ///< local SVMs, as what follows
+  LocalKernel kernel = LocalKernel::linear;  ///< local SVMs, as the next three
   double cost = 1;
   double gamma = 0;         ///< 0: 1 / features
-  double tolerance = 1e-3;  ///< stop where the largest violation of the optimality conditions is below it
+  double tolerance = 1e-3;  ///< stop when the largest violation of the optimality conditions is below it
 };
 const Family& family_of(const KnnOptions& options);
 
@@ -221,7 +221,7 @@ struct KnnModel {
   Matrix<double> x;                   ///< the training rows
   std::vector<std::int32_t> classes;  ///< of each; regression: none
   std::vector<double> values;         ///< of each; classes: none
-  std::vector<float> row_weights;     ///< what each one's vote, or cost in SVMs, is multiplied with; empty: 1
+  std::vector<float> row_weights;     ///< factor of each one's vote, or cost in SVMs; empty: 1
   std::vector<std::int32_t> centres;  ///< falk_svm: of each, the row around which its SVM is trained; else none
 
   std::int64_t rows() const { return sheaf::rows(x); }
@@ -237,17 +237,17 @@ struct KnnModel {
 bool takes_numbers(const KnnOptions& options, const Target& target);
 
 /// Keeps the rows whose weight is not 0, and learns the weights of features. A k of votes beyond the number of rows, a
-/// numeric target for a rule that knows only classes, and labels that do not suit are Errors. Local models take the
-/// rows that there are where those are fewer than k.
+/// numeric target for a rule with classes only, and labels that do not suit are Errors. Local models take the rows that
+/// there are if those are fewer than k.
 template <class T>
 KnnModel train_knn(const Context& context, const Dataset<T>& dataset, const KnnOptions& options,
                    std::span<const float> row_weights = {});
 
-/// Features that the table lacks are 0; where both are named, every feature of the model must stand in the table under
-/// its name. `decisions` has a column for each class: its share of the votes; how far away its hyperplane or hull is,
-/// as a number below 0; or, of local SVMs, the decision value of two classes with its sign for each, of more how many
-/// of the other classes it wins against, and at most a third for the sum of those decision values. Of equals the lowest
-/// label is chosen: the smallest number, or the first word of the alphabet.
+/// Features that the table lacks are 0; if both are named, every feature of the model must stand in the table under its
+/// name. `decisions` has a column for each class: its share of the votes; how far away its hyperplane or hull is, as a
+/// number below 0; or, of local SVMs, the decision value of two classes with its sign for each, of more how many of the
+/// other classes it wins against, and at most a third for the sum of those decision values. Of equals the lowest label
+/// is chosen: the smallest number, or the first word of the alphabet.
 template <class T>
 Predictions predict_knn(const Context& context, const KnnModel& model, const Dataset<T>& dataset,
                         bool probabilities = false);
@@ -261,7 +261,7 @@ std::unique_ptr<TrainedModel> trained_model(const KnnModel* model);
 struct DecidingRow {
   std::int64_t row = 0;  ///< among those that the model keeps, counted from 0
   double distance = 0;
-  double vote = 0;  ///< its share of all votes; NaN where there are no votes
+  double vote = 0;  ///< its share of all votes; NaN if there are no votes
   /// Its place, from 1, among the rows that would decide if features had no weights; 0: it would not be one of them.
   std::int64_t rank_without_weights = 0;
 };

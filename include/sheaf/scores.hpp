@@ -1,7 +1,6 @@
 // How good predictions are. A score that the rows at hand do not define (the AUC of a single class) is NaN.
 //
-// Decision values are row-major. Two classes have one column, which speaks for class 0 where it is positive; three or
-// more have one column each.
+// Decision values are row-major. Two classes have one column, positive for class 0; three or more have one column each.
 #pragma once
 
 #include <array>
@@ -55,7 +54,7 @@ struct MetricInfo {
   bool larger_is_better = true;
   bool regression = false;
   bool probabilities = false;      ///< only of models that have them
-  std::int32_t least_classes = 2;  ///< with fewer classes it says nothing
+  std::int32_t least_classes = 2;  ///< it is undefined for fewer classes
   bool summary = true;             ///< part of short summaries
   std::string_view aliases = {};   ///< other names that are understood, with spaces between
   bool survival = false;           ///< of survival models, which have no other
@@ -86,9 +85,9 @@ struct Scores {
   std::vector<double> roc;                                ///< two classes: roc_curve() at roc_points points
   std::vector<double> precision_recall;                   ///< two classes: precision_recall_curve() at as many
   std::vector<double> recall;                             ///< of each class; NaN: no row of it
-  std::vector<std::int64_t> confusion;                    ///< true class x predicted class, where the classes are few
-  std::vector<double> decisions;        ///< test rows x decision values, where a search was asked to keep them
-  std::vector<std::int32_t> predicted;  ///< likewise: the class of each test row; regression: none
+  std::vector<std::int64_t> confusion;                    ///< true class x predicted class, if the classes are few
+  std::vector<double> decisions;                          ///< test rows x decision values, if a search was to keep them
+  std::vector<std::int32_t> predicted;                    ///< likewise: the class of each test row; regression: none
 
   double score(Metric metric) const { return values[static_cast<std::size_t>(metric)]; }
 };
@@ -113,10 +112,10 @@ double f1(std::span<const std::int32_t> truth, std::span<const std::int32_t> pre
 double precision_weighted(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
                           std::int32_t classes);
 double f1_weighted(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted, std::int32_t classes);
-/// The recall of each class; NaN where `truth` has no row of it.
+/// The recall of each class; NaN if `truth` has no row of it.
 std::vector<double> recall_of_classes(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
                                       std::int32_t classes);
-/// Matthews's correlation of truth and predictions, -1 to 1, for any number of classes (Gorodkin 2004). 0 where either
+/// Matthews's correlation of truth and predictions, -1 to 1, for any number of classes (Gorodkin 2004). 0 if either
 /// list has a single class.
 double matthews_correlation(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
                             std::int32_t classes);
@@ -130,7 +129,7 @@ double auc_of_classes(std::span<const double> decisions, std::int32_t columns, s
 /// The same, each class weighted by its rows.
 double auc_of_classes_weighted(std::span<const double> decisions, std::int32_t columns,
                                std::span<const std::int32_t> truth);
-/// The mean over the positive rows of the precision where all rows with at least their value are taken for positive:
+/// The mean over the positive rows of the precision if all rows with at least their value are taken for positive:
 /// the area under the steps of the precision-recall curve.
 double average_precision(std::span<const double> values, std::span<const std::uint8_t> positive);
 /// Two classes: of class `positive`. More: the mean over the classes of each one against the rest.
@@ -145,12 +144,12 @@ double log_loss(std::span<const double> decisions, std::int32_t columns, std::sp
 /// the sum over the classes of (probability - 1 if it is the true class, else 0)^2.
 double brier_score(std::span<const double> decisions, std::int32_t columns, std::span<const std::int32_t> truth);
 
-/// The share of positive rows found where a share k / (points - 1) of the others is taken for positive, for k = 0, 1
-/// ...: the ROC curve, straight between its corners. Empty where a class is missing.
+/// The share of positive rows found if a share k / (points - 1) of the others is taken for positive, for k = 0, 1 ...:
+/// the ROC curve, straight between its corners. Empty if a class is missing.
 std::vector<double> roc_curve(std::span<const double> values, std::span<const std::uint8_t> positive,
                               std::size_t points);
-/// The precision where the largest values, as few as possible but at least one positive row's, are taken for positive
-/// so that a share k / (points - 1) of the positive rows is found, for k = 0, 1 ... Empty where a class is missing.
+/// The precision if the largest values, as few as possible but at least one positive row's, are taken for positive so
+/// that a share k / (points - 1) of the positive rows is found, for k = 0, 1 ... Empty if a class is missing.
 std::vector<double> precision_recall_curve(std::span<const double> values, std::span<const std::uint8_t> positive,
                                            std::size_t points);
 
@@ -177,8 +176,8 @@ double mean_pinball_loss(std::span<const double> predicted, std::span<const doub
 /// Harrell's: of all pairs of rows of which one had its event before the other's time (or at the time at which the
 /// other was censored), the share in which it has the larger value; equal values count half. NaN without such pairs.
 double concordance(std::span<const double> values, std::span<const double> times, std::span<const std::uint8_t> events);
-/// Twice what the logarithm of the partial likelihood (ties by Breslow) lacks to the largest possible, over the number
-/// of events; `values` are logarithms of hazards. NaN without events.
+/// Twice the difference between the largest possible logarithm of the partial likelihood (ties by Breslow) and the
+/// actual one, over the number of events; `values` are logarithms of hazards. NaN without events.
 double partial_likelihood_deviance(std::span<const double> values, std::span<const double> times,
                                    std::span<const std::uint8_t> events);
 

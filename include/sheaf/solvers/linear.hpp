@@ -30,7 +30,7 @@ namespace sheaf {
 /// 1 + z_c - z_y over the classes c other than y, or 0 (Crammer and Singer), and minus the logarithm of the probability
 /// of the row's class, exp(z_y) / sum of exp(z_c). Of all rows together: minus the logarithm of Cox's partial
 /// likelihood, which depends on the order of the rows' times. Last, of r = y - z: r^2 / 2 up to a threshold t of |r|
-/// and t |r| - t^2 / 2 beyond (Huber 1964), and the check loss of a quantile q, q r where r > 0 and (q - 1) r elsewhere
+/// and t |r| - t^2 / 2 beyond (Huber 1964), and the check loss of a quantile q, q r if r > 0 and (q - 1) r elsewhere
 /// (Koenker and Bassett 1978).
 enum class Loss : std::uint8_t {
   logistic,
@@ -83,8 +83,8 @@ enum class StepRule : std::uint8_t {
 /// When training ends, by the tolerance t.
 enum class StopRule : std::uint8_t {
   /// |g|^2 / 2 <= t * (f(0) - f(w)), with g the gradient: as f is strongly convex (modulus 1), the best objective is at
-  /// most |g|^2 / 2 below f(w), so that at most a share t of what training gains is left. With a bias without penalty
-  /// g is the gradient at the best bias, and what the bias gains is added, both to second order.
+  /// most |g|^2 / 2 below f(w), so that at most a share t of the gain of training is left. With a bias without penalty
+  /// g is the gradient at the best bias, and the gain of the bias is added, both to second order.
   suboptimality,
   /// |g| <= t * share * |g at w = 0|, where share is that of the rarer class among the task's rows (regression: 1), as
   /// in LIBLINEAR. Of the dual: by its projected gradients, as LIBLINEAR's dual solvers do.
@@ -105,7 +105,7 @@ struct Task {
   /// Parameter of the loss: width of the insensitive tube (support-vector regression), power (Tweedie), theta (negative
   /// binomial).
   double loss_parameter = 0.1;
-  std::int32_t columns = 0;  ///< column of the table of column transforms, where there is one
+  std::int32_t columns = 0;  ///< column of the table of column transforms, if there is one
 };
 
 /// Tables are table-minor: row i's entries for all row-weight vectors stand side by side. An empty row-weight table
@@ -181,7 +181,7 @@ struct LinearSolver {
   bool glm() const { return id == -2; }
 };
 std::span<const LinearSolver> linear_solvers();
-/// The solver Sheaf trains a loss with; automatic: Newton's method where it can. The squared loss has none.
+/// The solver Sheaf trains a loss with; automatic: Newton's method if it can. The squared loss has none.
 const LinearSolver& linear_solver(Loss loss, LinearMethod method = LinearMethod::automatic);
 /// The same with an L1 penalty: logistic or squared_hinge.
 const LinearSolver& l1_solver(Loss loss);
@@ -202,7 +202,7 @@ struct LinearOptions {
   StopRule stop = StopRule::suboptimality;
   int max_iterations = NewtonParams{}.max_iterations;
   double bias = 1;  ///< value of a constant feature; 0: none
-  /// Whether the penalty includes the weight of the bias, as in LIBLINEAR. None: only where the solver cannot leave it
+  /// Whether the penalty includes the weight of the bias, as in LIBLINEAR. None: only if the solver cannot leave it
   /// out, that is for the solver dual and the losses that have no other.
   std::optional<bool> penalise_bias = {};
   StepRule rule = NewtonParams{}.rule;
@@ -222,7 +222,7 @@ LinearOptions with_defaults(LinearOptions options, const Target& target);
 struct NetFit {
   double objective = 0;
   double gap = 0;        ///< no weights have an objective below objective - gap
-  double tolerance = 0;  ///< what the gap had to reach
+  double tolerance = 0;  ///< the gap to reach
   std::int32_t nonzeros = 0;
   std::int32_t epochs = 0;    ///< passes over the features in work
   std::int32_t parallel = 1;  ///< features updated at once at the end
@@ -259,13 +259,13 @@ enum class GlmFamily : std::uint8_t {
 /// The function of the mean that is linear in the features.
 enum class GlmLink : std::uint8_t { automatic, identity, logit, probit, cloglog, log, inverse, inverse_square };
 enum class GlmSolver : std::uint8_t {
-  automatic,    ///< newton where there are few weights, else lbfgs
+  automatic,    ///< newton if there are few weights, else lbfgs
   newton,       ///< the whole Hessian, decomposed by Cholesky
   newton_cg,    ///< Newton's method by conjugate gradients, in the coordinates of lbfgs
-  lbfgs,        ///< L-BFGS in coordinates in which the features are uncorrelated or, where they are many, scaled
+  lbfgs,        ///< L-BFGS in coordinates in which the features are uncorrelated or, if they are many, scaled
   saga,         ///< SAGA on batches of rows, in the same coordinates; not for Cox models
   gradient,     ///< gradient descent with a line search, in the same coordinates
-  accelerated,  ///< Nesterov's accelerated gradient, which starts anew where it does not lead down, likewise
+  accelerated,  ///< Nesterov's accelerated gradient, which starts anew when it does not lead down, likewise
 };
 /// Source of the covariance of a generalised linear model's weights, and so of their standard errors.
 enum class StandardErrors : std::uint8_t {
@@ -294,10 +294,10 @@ struct SurvivalStatistics {
 /// Statistics of a generalised linear model and its training rows, as in R's glm.
 struct GlmStatistics {
   double rows = 0;            ///< with a weight above 0
-  double log_likelihood = 0;  ///< minus half the deviance where a family has no likelihood; Cox: the partial one
+  double log_likelihood = 0;  ///< minus half the deviance if a family has no likelihood; Cox: the partial one
   double deviance = 0;        ///< Cox: minus twice the log-likelihood
   double null_deviance = 0;   ///< of the model without features
-  double dispersion = 1;      ///< Pearson's statistic over its degrees of freedom; 1 where the family fixes it
+  double dispersion = 1;      ///< Pearson's statistic over its degrees of freedom; 1 if the family fixes it
   double parameters = 0;      ///< that the rows determine; penalised: effective ones, or all of many
   /// Multinomial: the class that the others are compared with; else -1.
   std::int32_t reference = -1;
@@ -305,7 +305,7 @@ struct GlmStatistics {
   /// weight. Empty: none, for the model is penalised or has too many weights.
   std::vector<double> errors;
   StandardErrors errors_from = StandardErrors::expected;  ///< Cox: not expected
-  /// Covariances of the weights in the order of `errors`, squared; 0 where one of the two is not determined. Empty: as
+  /// Covariances of the weights in the order of `errors`, squared; 0 if one of the two is not determined. Empty: as
   /// `errors`, and in a model that was read from a file.
   std::vector<double> covariance;
   SurvivalStatistics survival;  ///< Cox
@@ -340,7 +340,7 @@ struct LinearModel {
   /// Empty: named by position. In an elastic net the names of features without a weight may be left empty.
   std::vector<std::string> feature_names;
 
-  // How it was trained; a model from another program knows nothing of it.
+  // How it was trained; a model from another program lacks it.
   double cost = 0;  ///< 0: not known
   double epsilon = 0.1;
   bool penalise_bias = true;
@@ -358,7 +358,7 @@ struct LinearModel {
   bool is_dual() const;      ///< whether coordinate descent on the dual trained it
   bool is_survival() const;  ///< whether it is a Cox model
   bool is_coupled() const;   ///< whether its decision values were trained as one problem (Crammer and Singer)
-  /// The class or the target that a decision value speaks for; of a single target nothing.
+  /// The class or the target that a large decision value favours; of a single target nothing.
   std::string column_name(std::int32_t column) const {
     const auto& names = target_names.empty() ? class_names : target_names;
     return names.empty() ? std::string() : names[static_cast<std::size_t>(column)];
@@ -370,9 +370,9 @@ struct LinearModel {
 };
 
 /// Trains all classes as one sheaf: one class against the rest for three or more, one task for two. Classes stand in
-/// the target's order; where that is not fixed, -1 before +1 are swapped, as in LIBLINEAR. `row_weights` (one a row, 0
-/// or more) multiply the cost of each row; none: 1. Labels that do not suit the loss are an Error. That training did
-/// not converge is no error: see warnings_of().
+/// the target's order; if that is not fixed, -1 before +1 are swapped, as in LIBLINEAR. `row_weights` (one a row, 0 or
+/// more) multiply the cost of each row; none: 1. Labels that do not suit the loss are an Error. That training did not
+/// converge is no error: see warnings_of().
 template <class T>
 LinearModel train_linear(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
                          std::span<const float> row_weights = {});
@@ -385,7 +385,7 @@ struct OneClassOptions {
 
 /// The one-class SVM: min over w, rho of w'w / 2 - nu * S * rho + sum over rows of s * max(0, rho - x'w), with row
 /// weights s (none: 1) and their sum S. The classes of the model are 1 and -1, the outliers, and its bias, of value 1,
-/// has the weight -rho. Labels are not looked at.
+/// has the weight -rho. Labels are ignored.
 template <class T>
 LinearModel train_one_class(const Context& context, const Dataset<T>& dataset, const OneClassOptions& options,
                             std::span<const float> row_weights = {});
@@ -445,8 +445,8 @@ struct CostSearch {
 /// LIBLINEAR's -C, by Newton's method: doubles the cost from `start` (0: a cost so small that all models are nearly
 /// alike) up to 1024 and starts each model from that of the cost before; ends early once no model changed for five
 /// costs in a row. A regression (squared_tube) does so, up to a cost of 2^20, for each epsilon of twenty equal steps
-/// from just below the largest target, or from `largest_epsilon` where that is above 0, down to 0. `listen`, if given,
-/// is called after each trial.
+/// from just below the largest target, or from `largest_epsilon` if that is above 0, down to 0. `listen`, if given, is
+/// called after each trial.
 template <class T>
 CostSearch search_cost(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
                        std::int32_t folds, double start, double largest_epsilon = 0,
