@@ -1,4 +1,4 @@
-// What a loss functor returns for one row.
+// The values that a loss functor returns for one row.
 #pragma once
 
 namespace sheaf::linear {

@@ -148,7 +148,7 @@ double log_likelihood(const GlmProblem& problem, const Sums& sums, std::span<con
   }
 }
 
-/// Of a multinomial model without features.
+/// Intercepts of a multinomial model without features.
 std::vector<double> null_intercepts(const GlmProblem& problem) {
   const auto& sheaf = problem.sheaf;
   const auto columns = static_cast<std::size_t>(problem.params.columns);
