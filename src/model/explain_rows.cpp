@@ -90,7 +90,7 @@ RowGame<T> RowExplainer<T>::game_of(const Dataset<T>& prepared, const Dataset<T>
   auto entries = entries_of(prepared.x, i);
   const bool sparse = is_sparse(prepared.x);
   const auto by_column = [](const auto& a, const auto& b) { return a.first < b.first; };
-  if (sparse) {  // what the reference has and the row has not
+  if (sparse) {  // entries of the reference that the row lacks
     const auto stored = std::ssize(entries);
     for (const auto feature : candidates)
       for (const auto j : made_from_[static_cast<std::size_t>(feature)]) {

@@ -24,7 +24,7 @@ std::vector<double> log_odds(const std::vector<double>& probabilities, std::int3
 }
 
 struct KnownRows {
-  std::vector<std::int32_t> rows;  ///< whose class the model knows, or all of a regression
+  std::vector<std::int32_t> rows;  ///< whose class is one of the model, or all of a regression
   std::vector<std::int32_t> classes;
   std::vector<double> values;
   std::vector<std::uint8_t> events;
