@@ -1,5 +1,5 @@
 // Rescoring of generated PSMs: seconds of each stage, processor seconds and memory, how they grow, and Percolator on
-// the same file where its program is named.
+// the same file if its program is named.
 //   bench_rescore [--spectra N ...] [--percolator PROGRAM] [--device cpu|cuda] [--precision float|double] [--threads N]
 //   bench_rescore --growth PLOT.svg     how time grows with PSMs, features and nested folds
 //   bench_rescore --calibrate SEEDS [--separate]     errors among the accepted, in sets of 200,000 spectra
