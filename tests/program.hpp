@@ -17,7 +17,7 @@
 namespace sheaf::test {
 
 struct Outcome {
-  int code = -1;  // of the shell: 128 + the signal where one ended the program
+  int code = -1;  // of the shell: 128 + the signal if one ended the program
   std::string out, err;
 };
 

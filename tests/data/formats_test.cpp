@@ -466,7 +466,7 @@ TEST(MatrixFiles, LargerThanTheMemoryAreErrorsBeforeTheyAreRead) {
     }
 }
 
-/// What Sheaf writes is what it reads, in every format that holds whole matrices.
+/// Written files are read back unchanged, in every format that holds whole matrices.
 TEST(MatrixFiles, AreReadBackAsTheyWereWritten) {
   const Expected expected;
   const Folder folder;

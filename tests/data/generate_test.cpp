@@ -18,7 +18,7 @@ using test::make;
 using test::of_kind;
 using test::positive;
 
-/// Welch's t of each column of log(1 + |x|), or of x where `plain`, between the classes: 5 is beyond chance.
+/// Welch's t of each column of log(1 + |x|), or of x if `plain`, between the classes: 5 is beyond chance.
 std::vector<double> class_differences(const Dataset<double>& dataset, bool plain) {
   const auto rows = test::rows_of(dataset.x);
   std::vector<double> result(static_cast<std::size_t>(dataset.features()));

@@ -1,5 +1,5 @@
-// What is written reads back as the same bits, in every format, compression and precision; what cannot be written
-// leaves nothing behind.
+// Written data are read back as the same bits, in every format, compression and precision; data that cannot be written
+// leave nothing behind.
 #include <gtest/gtest.h>
 
 #include <cmath>

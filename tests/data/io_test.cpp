@@ -1,4 +1,4 @@
-// What the readers understand: every way of writing a table that the formats allow.
+// The readers accept every way of writing a table that the formats allow.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

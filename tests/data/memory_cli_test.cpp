@@ -32,7 +32,7 @@ class MemoryCli : public ProgramTest {
     }
   }
 
-  /// Of the largest process so far.
+  /// Memory of the largest process so far.
   static std::int64_t largest() {
     rusage usage{};
     getrusage(RUSAGE_CHILDREN, &usage);

@@ -1,5 +1,5 @@
-// What a table holds beside features and labels that can be trusted: selected features, codes, ids, guesses. Through
-// the program itself.
+// Columns besides features and trustworthy labels: selected features, codes, ids, guesses. Tested through the program
+// itself.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -86,7 +86,7 @@ TEST_F(RowColumnsCli, ADateOrdersTheRowsOfSplitsByTime) {
   // An order alone asks for splits by time.
   ASSERT_EQ(shell("sheaf search t.csv --output p --cost 1 --order day --ignore fold,part,w").code, 0);
   EXPECT_EQ(Json::parse(file("p/results.json"))["split"], "time");
-  // What splits by time take is refused by others.
+  // Other splits reject the options of splits by time.
   EXPECT_TRUE(
       complains(shell("sheaf search t.csv --output q --ignore fold,part,w --gap 3"), 2, {"gap is for the split time"}));
   EXPECT_FALSE(exists("q"));

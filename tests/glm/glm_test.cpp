@@ -254,7 +254,7 @@ TEST(GlmBlocks, TwoColumnsAreOneOfTwoClasses) {
   }
 }
 
-/// What on_step() says of a task: the objective falls, and each step has its products.
+/// Reports of on_step() about a task: the objective falls, and each step has its products.
 TEST(GlmBlocks, StepsAreReported) {
   const auto table = make_table(90, 6, 4, 12);
   const auto dataset = dataset_of<double>(table, 6);
@@ -352,7 +352,7 @@ TEST(GlmBlocks, WorkWithAThousandClassesAndWithAClassOfOneRow) {
   }
 }
 
-// What people meet.
+// Errors and warnings that users meet.
 
 template <class Work>
 std::string complaint(Work&& work) {

@@ -52,7 +52,7 @@ std::vector<std::int64_t> equal_width(const std::vector<double>& column, int bin
   return codes;
 }
 
-/// FEAST's results on a real dataset; empty where there are none.
+/// FEAST's results on a real dataset; empty if there are none.
 std::string find_results(const std::string& name) {
   for (const std::string& path : {test::golden("feast/" + name + ".json"),
                                   SHEAF_TESTS_DIR "/../../shared/oracles/information/real/" + name + ".json"})

@@ -1,6 +1,5 @@
-// The commands that stand for LIBSVM's programs, beside the programs themselves where they are installed: the same
-// lines, each other's model and range files, the same predictions. Real tables are taken where they lie beside the
-// checkout.
+// The commands that stand for LIBSVM's programs, beside the programs themselves if they are installed: the same lines,
+// each other's model and range files, the same predictions. Real tables are taken if they lie beside the checkout.
 #include <cmath>
 #include <filesystem>
 #include <sstream>

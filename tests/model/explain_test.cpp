@@ -1,4 +1,5 @@
-// What features add to predictions: sums to the decision value, by plain arithmetic, through every kind of step.
+// Contributions of features to predictions: they sum to the decision value, by plain arithmetic, through every kind of
+// step.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -21,7 +22,7 @@
 namespace sheaf::test {
 namespace explain_test {
 
-/// The last feature is nominal where there are levels.
+/// The last feature is nominal if there are levels.
 Dataset<double> make_dataset(int classes, bool nominal, bool sparse) {
   auto rows = random_rows(60, 6, 0.7, 4);
   Dataset<double> dataset;
@@ -436,7 +437,7 @@ TEST(Explain, FeaturesThatAModelDoesNotUseAddNothing) {
   }
 }
 
-/// Of a game of 12 players, whose value is a product of sums, random orders come close to all orders, and add up.
+/// A game of 12 players, whose value is a product of sums: random orders come close to all orders, and add up.
 TEST(Shapley, SamplesComeCloseToAllOrders) {
   constexpr std::int32_t players = 12;
   const WalkValues values = [](std::span<const std::int32_t> toggles) {

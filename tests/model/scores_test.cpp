@@ -28,7 +28,7 @@ Classes random_classes(std::size_t rows, std::uint64_t classes, std::uint64_t se
   return result;
 }
 
-/// Few distinct values where `levels` is small, so that many are tied.
+/// Few distinct values if `levels` is small, so that many are tied.
 Values random_values(std::size_t rows, std::uint64_t levels, std::uint64_t seed) {
   Random random(seed);
   Values result(rows);
@@ -296,7 +296,7 @@ TEST(Scores, AClassWithoutRowsHasNoRecall) {
   EXPECT_DOUBLE_EQ(recalls[2], 1);
 }
 
-/// Of two classes, the correlation of the two lists as numbers.
+/// For two classes, it is the correlation of the two lists as numbers.
 TEST(Scores, MatthewsCorrelationIsACorrelation) {
   const auto truth = random_classes(200, 2, 21);
   auto predicted = random_classes(200, 2, 22);

@@ -24,7 +24,7 @@ struct Sample {
   std::vector<std::uint8_t> positive;
 };
 
-/// With ties where `steps` is not 0.
+/// With ties if `steps` is not 0.
 Sample drawn(std::uint64_t seed, int rows, double steps) {
   Random random(seed);
   Sample sample;

@@ -1,5 +1,5 @@
-// What weights of features change in models of neighbours, beside models that are trained without them and neighbours
-// that are found by the definition.
+// Effect of feature weights in models of neighbours, compared with models trained without them and with neighbours
+// found by the definition.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -409,7 +409,7 @@ TEST(CovariancePath, RowsWithTheSameActiveFeaturesHaveTheSameDecisionValues) {
   EXPECT_GT(compared, 100);
 }
 
-/// What no floating-point number reaches is reported, and soon.
+/// A tolerance that no floating-point number reaches is reported, and soon.
 TEST(CovariancePath, SaysWhatItCannotReach) {
   auto drawn = draw(200, 12, Loss::logistic, 0);
   const auto context = Context();

@@ -1,4 +1,4 @@
-// What models of elastic nets skip on the CPU, against loops that skip nothing.
+// Work that models of elastic nets skip on the CPU, against loops that skip nothing.
 #include <cmath>
 #include <ostream>
 #include <vector>

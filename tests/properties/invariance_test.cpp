@@ -1,6 +1,6 @@
-// What no answer may depend on: the order of rows and features, the names of classes, units behind a scaling step,
-// whether a row stands twice or weighs 2, a feature that never changes, how the matrix is stored, the number of
-// threads, the precision and the device.
+// No result may depend on: the order of rows and features, the names of classes, units behind a scaling step, whether a
+// row stands twice or weighs 2, a feature that never changes, how the matrix is stored, the number of threads, the
+// precision and the device.
 #include <algorithm>
 #include <cmath>
 #include <map>

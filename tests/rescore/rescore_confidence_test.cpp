@@ -27,7 +27,7 @@ struct Scores {
   Ranking view() const { return {scores, targets}; }
 };
 
-/// Descending, with ties where `steps` is small.
+/// Descending, with ties if `steps` is small.
 Scores draw(std::size_t count, double shift, int steps, std::uint64_t seed) {
   Random random(seed);
   std::vector<std::pair<double, std::uint8_t>> all;
@@ -469,7 +469,7 @@ TEST(Merging, PutsFoldsOnOneScale) {
       }
       EXPECT_NEAR(worst, 0, 1e-12);
       EXPECT_NEAR(decoys[decoys.size() / 2 - 1], -1, 1e-12);
-      // What rows scored before, 2 f + 1, and what they score now are the same of the old and of the new weights.
+      // The earlier scores of rows, 2 f + 1, and their present scores agree with the old and the new weights.
       const double f = (one.rows.scores[fold] - 1) / 2;
       EXPECT_NEAR(weights[fold][0] * f + weights[fold][1], fetched(one.scores)[fold], 1e-9);
     }

@@ -1,4 +1,4 @@
-// What a search decides by itself: whoever gives no grid, score or unit gets a model that is worth having.
+// Defaults of a search: without a grid, score or unit the user gets a useful model.
 #include <algorithm>
 #include <array>
 #include <cmath>

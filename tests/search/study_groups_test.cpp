@@ -127,7 +127,7 @@ TEST(StudyBalance, BalancedWeightsAreThoseOfTheRowsTrainedOn) {
       options.family.get<NetOptions>().balanced = true;
       if (negatives > 0) options.family.get<NetOptions>().class_weights = {{"-1", negatives}};
       const auto lists = held_out_rows(dataset, options);
-      // What a trainer makes of the weights of its splits is seen in the models: see the next test. Here, the counts.
+      // The next test checks the effect of the splits' weights on the models. Here, the counts.
       const StudyPlan made(dataset, options);
       for (std::int32_t k = 0; k < 4; ++k)
         for (std::int32_t part = 0; part < 4; ++part) {
