@@ -63,8 +63,8 @@ struct Target {
   /// classes if they are 0, 1, 2 ... or 1, 2, 3 ... without a gap, each of ten rows or more on average.
   bool looks_like_classes() const;
   /// Puts the classes into an order that does not depend on that of the rows, and fixes it: numbers by value, then
-  /// words by alphabet; of two classes the positive one first, so that decision values above 0 and weights favour it.
-  /// `positive`: its name; empty: the rule of positive_class(). Another name is a UsageError.
+  /// words by alphabet; with two classes, the positive one first, so that decision values above 0 and weights favour
+  /// it. `positive`: its name; empty: the rule of positive_class(). Another name is a UsageError.
   void order_classes(const std::string& positive = {});
 };
 

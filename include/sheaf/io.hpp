@@ -67,7 +67,7 @@ struct ReadOptions {
   // Name or position of a column about the rows (see RowColumns), which is no feature; empty: none.
   std::string order = {};          ///< when each row was: numbers, or dates (2021-03-14, with or without a time of day)
   std::string weight_column = {};  ///< how much each row counts in training: numbers of 0 or more
-  /// The name of the fold that tests each row; of two values, train and test, a single split.
+  /// The name of the fold that tests each row; the two values train and test make a single split.
   std::string split_column = {};
   std::vector<std::string> ignore;  ///< names or positions of columns to leave out
   /// Names or positions of columns whose values are levels even if they are numbers. Columns without a number are

@@ -37,15 +37,15 @@ struct Contribution {
 /// them (it has over 100,000 features, or is of another program) is explained against 0. A transform that mixes
 /// features (share, clr, norm, rank) is done before: contributions are of its output for each feature.
 ///
-/// - Linear models of every kind: weight * (value - reference), exactly; of multinomial ones the weight less the mean
-///   of the feature's weights for all classes. Of sparse data, absent features are values of 0 and have contributions
+/// - Linear models of every kind: weight * (value - reference), exactly; for multinomial ones, the weight less the mean
+///   of the feature's weights for all classes. In sparse data, absent features are values of 0 and have contributions
 ///   like others.
 /// - SVMs and neighbours: features take the value of the row in place of the reference's one after another, and a
 ///   contribution is the mean change of the decision value over the orders of the features: over all orders if 10
 ///   features or fewer differ from the reference, else over random orders and their reverses. Either way they add up.
 ///   Of sparse data, absent features stay absent, and belong to `intercept`.
 struct Explanation {
-  /// The decision value: a target, or that of the predicted class if there are several. Of SVMs for pairs of classes
+  /// The decision value: a target, or that of the predicted class if there are several. For SVMs of pairs of classes,
   /// the sum of those of the predicted class against each other one.
   std::int32_t column = 0;
   /// Generalised linear models: on the scale of the link. Multinomial ones: less the mean of all classes'.
@@ -109,14 +109,14 @@ class Model {
   template <class T>
   Predictions predict(const Context& context, const Dataset<T>& dataset, bool probabilities = false,
                       std::span<const double> offsets = {}) const;
-  /// The largest contributions to each row's decision value; of several targets to each of a row's, one after another.
-  /// SVMs of precomputed kernels, which have no features, are an Error.
+  /// The largest contributions to each row's decision value; for several targets, to each of a row's, one after
+  /// another. SVMs of precomputed kernels, which have no features, are an Error.
   template <class T>
   std::vector<Explanation> explain(const Context& context, const Dataset<T>& dataset,
                                    const ExplainOptions& options = {}) const;
-  /// The class or the target that a large decision value favours, by its place; of a single target nothing.
+  /// The class or the target that a large decision value favours, by its place; empty for a single target.
   std::string decision_name(std::int32_t column) const;
-  /// Whether explain() compares with the means of the training rows, and not against 0.
+  /// Whether explain() compares with the means of the training rows, and not with 0.
   bool keeps_means() const;
   /// The training rows that each prediction of a neighbours model rests on: see sheaf::deciding_rows(). Other families
   /// are an Error.
@@ -126,23 +126,23 @@ class Model {
   /// A model of neighbours as if features had no weights, with the same pipeline, calibration and threshold; none if
   /// they have none. Its training rows are those of this model, which must outlive it.
   std::optional<Model> without_feature_weights(const Context& context) const;
-  /// The decision values by class: of two classes one a row, above 0 speaking for the first; of more one a class. Those
-  /// of a regression as they are.
+  /// The decision values by class. Two classes: one a row, above 0 for the first; more: one a class. Those of a
+  /// regression as they are.
   std::vector<double> class_decisions(const Predictions& predictions) const;
   /// None if the dataset has no labels, or if those of a regression are not numbers, or not as many targets as the
-  /// model predicts. Of several targets the mean over them.
+  /// model predicts. The mean over several targets.
   std::optional<Score> score(const Predictions& predictions, const Target& target) const;
   /// All scores of the predictions on the rows whose class is one of the model; nothing if there are no such rows.
-  /// `predictions.classes` may be the caller's own choice, by a threshold. Of three classes or more, scores that depend
-  /// on the order of rows (AUC, average precision) are those of the probabilities if there are any, else of
+  /// `predictions.classes` may be the caller's own choice, by a threshold. For three classes or more, scores that
+  /// depend on the order of rows (AUC, average precision) are those of the probabilities if there are any, else of
   /// class_decisions().
   std::optional<Scores> scores(const Context& context, const Predictions& predictions, const Target& target) const;
   /// Classes of the dataset that are not classes of the model.
   std::vector<std::string> unknown_classes(const Target& target) const;
   /// Columns of the training dataset, which a reader needs to read a dataset for prediction.
   KnownColumns known_columns() const;
-  /// The prediction for a row as text: the class as spelled, the number, or 1 and -1 of a one-class SVM. Of several
-  /// targets their numbers with commas between.
+  /// The prediction for a row as text: the class as spelled, the number, or 1 and -1 of a one-class SVM. Several
+  /// targets: their numbers with commas between.
   std::string prediction_text(const Predictions& predictions, std::size_t row) const;
 
   /// Steps applied to features before the model; empty if there are none.

@@ -57,7 +57,7 @@ struct NeighborOptions {
   bool include_self = false;  ///< of rows among themselves: each row is a neighbour of itself
 };
 
-/// The k nearest rows of each query, the nearest first, of equals that of the lower index. Indices count from 0.
+/// The k nearest rows of each query, the nearest first, and of equally near ones the lower index. Indices count from 0.
 struct NeighborLists {
   std::int64_t queries = 0;
   std::int64_t k = 0;
@@ -246,7 +246,7 @@ KnnModel train_knn(const Context& context, const Dataset<T>& dataset, const KnnO
 /// Features that the table lacks are 0; if both are named, every feature of the model must stand in the table under its
 /// name. `decisions` has a column for each class: its share of the votes; how far away its hyperplane or hull is, as a
 /// number below 0; or, of local SVMs, the decision value of two classes with its sign for each, of more how many of the
-/// other classes it wins against, and at most a third for the sum of those decision values. Of equals the lowest label
+/// other classes it wins against, and at most a third for the sum of those decision values. The lowest label of equals
 /// is chosen: the smallest number, or the first word of the alphabet.
 template <class T>
 Predictions predict_knn(const Context& context, const KnnModel& model, const Dataset<T>& dataset,

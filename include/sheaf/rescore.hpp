@@ -111,7 +111,7 @@ struct RescoreLevel {
   std::int64_t accepted = 0;  ///< targets with q below test_fdr
 };
 
-/// A protein, by the best of its peptides that belong to it alone. Of a target and its decoy only the better one is
+/// A protein, by the best of its peptides that belong to it alone. Only the better one of a target and its decoy is
 /// kept (Savitski and others 2015).
 struct RescoreProtein {
   std::string name;        ///< of a group: its members' names with commas between them

@@ -135,7 +135,8 @@ double average_precision(std::span<const double> values, std::span<const std::ui
 /// Two classes: of class `positive`. More: the mean over the classes of each one against the rest.
 double average_precision_of_classes(std::span<const double> decisions, std::int32_t columns,
                                     std::span<const std::int32_t> truth, std::int32_t positive);
-/// The share of rows whose true class is among the k largest columns, of equals the first. Three classes or more.
+/// The share of rows whose true class is among the k largest columns; the first of equals counts. Three classes or
+/// more.
 double top_k_accuracy(std::span<const double> decisions, std::int32_t columns, std::span<const std::int32_t> truth,
                       std::int32_t k);
 /// The mean of -log(probability of the true class), with the probabilities of logistic regression.

@@ -40,13 +40,13 @@ inline constexpr std::string_view automatic_model = "auto";
 SearchSpace space_of_models(std::string_view names, const PipelineOptions& pipeline = {});
 /// Whether this kind of model has a parameter of that name.
 bool has_parameter(const ModelOptions& options, std::string_view name);
-/// Sets one parameter from text, of several models in each that has it. One that none has is a UsageError.
+/// Sets one parameter from text; with several models, in each that has it. One that none has is a UsageError.
 void set_parameter_of_models(SearchSpace& space, std::string_view name, std::string_view text);
 /// The model of a search that names none: `auto` or, if parameters of models are given, the first kind that has them.
 std::string default_model(const std::vector<std::string>& parameters);
 
 enum class Choice : std::uint8_t {
-  best,                ///< the best mean score; of equals that of the better log loss or AUC, then the simplest
+  best,                ///< the best mean score; the better log loss or AUC decides among equals, then the simpler model
   one_standard_error,  ///< the simplest model whose mean is within one standard error of the best
 };
 
@@ -308,7 +308,7 @@ struct SearchResult {
   /// the final model.
   SearchResult of_model(std::int32_t model) const;
 
-  /// The class or the target that a large decision value favours; of a single target nothing.
+  /// The class or the target that a large decision value favours; empty for a single target.
   std::string column_name(std::int32_t column) const {
     const auto& names = target_names.empty() ? class_names : target_names;
     return names.empty() ? std::string() : names[static_cast<std::size_t>(column)];

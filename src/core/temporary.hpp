@@ -13,10 +13,10 @@ enum class Links {
   replace,  ///< the link is replaced by the file: in folders of results, where no user requested the link
 };
 
-/// A new file beside `target`, which publish() renames to it. Its name is unpredictable. Until then the destructor
-/// removes it, and so does remove_temporaries(). A file that is replaced keeps its permissions; a new one has those of
-/// the umask. A target that exists and is no regular file (a pipe, /dev/null), or that names a descriptor (/dev/stdout,
-/// /dev/fd/3), is written directly: publish() does nothing and nothing is ever removed.
+/// A new file beside `target`, which publish() renames to it. Its name is unpredictable. Before publish() the
+/// destructor removes it, and so does remove_temporaries(). A file that is replaced keeps its permissions; a new one
+/// has those of the umask. A target that exists and is no regular file (a pipe, /dev/null), or that names a descriptor
+/// (/dev/stdout, /dev/fd/3), is written directly: publish() does nothing and nothing is ever removed.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& target, Links links = Links::follow);

@@ -160,8 +160,7 @@ class Patience {
 };
 
 /// One loop. Lives in the pool, so that a late helper may still look at it.
-class alignas(
-    cache_line) Job {  // NOLINT(clang-analyzer-optin.performance.Padding): data that all threads change are kept apart
+class alignas(cache_line) Job {  // NOLINT(clang-analyzer-optin.performance.Padding): shared data are kept apart
  public:
   /// False: another caller has it.
   bool claim() {

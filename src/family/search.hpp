@@ -74,7 +74,7 @@ class FamilySearch {
   FamilySearch& operator=(const FamilySearch&) = delete;
   virtual ~FamilySearch() = default;
 
-  /// The searches of the models that are compared, simplest model first; of one model alone itself.
+  /// The searches of the models that are compared, simplest model first; for one model alone, itself.
   virtual std::vector<const FamilySearch*> models() const { return {this}; }
   virtual OwnPoint own_point(const Point& point) const { return {0, point}; }
   /// The other way round.

@@ -31,7 +31,7 @@ Matrix<T> matrix_of(const RowGame<T>& game, std::vector<T> values, std::int64_t 
                          Array<T>::copy_of(values)};
 }
 
-/// Row i as columns and values: of a dense matrix all columns, of a sparse one those that are stored.
+/// Row i as columns and values: all columns of a dense matrix, the stored ones of a sparse matrix.
 template <class T>
 std::vector<std::pair<std::int32_t, T>> entries_of(const Matrix<T>& x, std::int64_t i) {
   std::vector<std::pair<std::int32_t, T>> entries;

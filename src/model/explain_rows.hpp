@@ -46,7 +46,7 @@ class RowExplainer {
   std::size_t most_;
 };
 
-/// The decision value of `column` for row i: of SVMs for pairs of classes the sum over the pairs that the class is in.
+/// The decision value of `column` for row i: for SVMs of pairs of classes, the sum over the pairs that the class is in.
 double explained_decision(const TrainedModel& model, const Predictions& predictions, std::int64_t i,
                           std::int32_t column);
 

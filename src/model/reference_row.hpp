@@ -10,7 +10,7 @@
 namespace sheaf {
 
 /// The means of the training rows after the pipeline, one for each of its `features`: the steps of the pipeline applied
-/// to a row of means; of nominal features the mean over their levels, each by its share. 0 if they are not known.
+/// to a row of means; for nominal features, the mean over their levels, each by its share. 0 if they are not known.
 /// `aligned`: a dataset as the pipeline reads it.
 template <class T>
 std::vector<double> reference_row(const Context& context, const Pipeline& pipeline, const Dataset<T>& aligned,

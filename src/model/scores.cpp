@@ -12,7 +12,7 @@
 namespace sheaf {
 namespace {
 
-/// Decision values whose logistic functions are the probabilities, rows x classes: of two classes those of the first.
+/// Decision values whose logistic functions are the probabilities, rows x classes: those of the first of two classes.
 std::vector<double> log_odds(const std::vector<double>& probabilities, std::int32_t columns) {
   constexpr double least = 1e-15;  // no row costs without bound
   std::vector<double> result;

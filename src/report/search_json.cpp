@@ -206,7 +206,7 @@ Json importance_json(const SearchResult& r) {
   return list;
 }
 
-/// Accuracies or, of a numeric target, mean squared errors.
+/// Accuracies or, for a numeric target, mean squared errors.
 Json weights_effect_json(const SearchResult& r) {
   const auto& effect = *r.weights_effect;
   const bool regression = r.class_names.empty();

@@ -30,7 +30,7 @@ std::string_view to_string(NetSolver solver);
 /// Models that differ in alpha alone. Each begins where the one before ended.
 struct NetPath {
   std::int32_t rows = 0;    ///< column of the row-weight table
-  std::int32_t target = 0;  ///< column of the target table; of several classes or targets in one model the first
+  std::int32_t target = 0;  ///< column of the target table; the first one, with several classes or targets in one model
   double l1_ratio = 0.5;
   std::vector<double> alphas;  ///< descending
 };
@@ -75,15 +75,15 @@ struct NetParams {
   bool standardise = false;  ///< penalise each weight as if its feature had standard deviation 1 in the path's rows
   bool grouped = false;      ///< of several classes or targets: penalise a feature's weights in all of them together
   /// squared, huber and quantile: the L2 penalty is divided by the standard deviation of the path's targets (without an
-  /// intercept: from 0), as glmnet does for one target, so that alpha alone carries their unit. Of several targets by
-  /// the root of the mean of their variances.
+  /// intercept: from 0), as glmnet does for one target, so that alpha alone carries their unit. With several targets:
+  /// by the root of the mean of their variances.
   bool relative_l2 = false;
   std::int32_t parallel = 0;        ///< shotgun: features updated at once; 0: estimated
   std::int32_t models_at_once = 0;  ///< 0: as many as are worth it and fit
 };
 
-/// Decision values are z = x'w + intercept, without offsets. Of a softmax model there is one NetModel for each class,
-/// of several targets in one model one for each target.
+/// Decision values are z = x'w + intercept, without offsets. There is one NetModel for each class of a softmax model
+/// and for each target of a model of several targets.
 struct NetModel {
   std::int32_t path = 0;
   std::int32_t alpha = 0;   ///< position in the path
@@ -185,7 +185,7 @@ struct NetOptions {
   std::vector<double> offsets;
   std::vector<std::pair<std::string, double>> class_weights;  ///< of the rows of a class; classes not named: 1
   bool balanced = false;  ///< class weights rows / (classes * rows of the class), before class_weights
-  /// Softmax of three classes or more; see NetParams. Of several targets, which the squared loss takes, always.
+  /// Softmax of three classes or more; see NetParams. Always for several targets, which the squared loss takes.
   bool grouped = NetParams{}.grouped;
   std::vector<std::string> unpenalised;  ///< features without a penalty, by name or by position from 1
   // Searches without given alphas: from the smallest alpha that leaves no weights downwards, for each l1-ratio.
@@ -204,7 +204,7 @@ double huber_threshold(std::span<const double> targets, const std::string& sourc
                        std::span<const float> row_weights = {});
 /// The options with the loss that is trained: softmax of two classes is logistic, squared of survival cox. The L2
 /// penalty of classes, counts and survival is not divided (relative_l2). A threshold of 0 becomes huber_threshold().
-/// Penalties of several targets become grouped; of one target and another loss than softmax these are a UsageError.
+/// Penalties of several targets become grouped; for one target and another loss than softmax these are a UsageError.
 /// Several targets under another loss than squares are an Error.
 NetOptions decide_net(NetOptions options, const Target& target, const std::string& source,
                       std::span<const float> row_weights = {});

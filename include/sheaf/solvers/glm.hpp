@@ -128,7 +128,7 @@ bool withholds_errors(const LinearModel& model);
 /// Why a model has no standard errors; empty: it has them.
 std::string no_errors_reason(const LinearModel& model);
 
-/// Whether the additional features of a model over a smaller one explain the target.
+/// A test of whether the additional features of a model over a smaller one explain the target.
 struct LikelihoodRatioTest {
   bool first_larger = false;  ///< the first of the two models is the larger one
   /// Twice the difference of the log-likelihoods; if the dispersion is estimated, the difference of the deviances over
@@ -143,8 +143,8 @@ LikelihoodRatioTest likelihood_ratio_test(const LinearModel& first, const Linear
 
 double aic(const GlmTraining& glm);
 double bic(const GlmTraining& glm);
-/// McFadden's 1 - log-likelihood / that of the model without features; of families other than binomial and multinomial
-/// the share of the deviance that is explained.
+/// McFadden's 1 - log-likelihood / that of the model without features; for other families than binomial and
+/// multinomial, the share of the deviance that is explained.
 double pseudo_r2(const GlmTraining& glm);
 
 template <>

@@ -24,11 +24,11 @@
 
 namespace sheaf {
 
-/// Of the decision value z and the target y: log(1 + exp(-yz)); max(0, 1 - yz)^2; max(0, |y - z| - epsilon)^2; (y -
+/// In the decision value z and the target y: log(1 + exp(-yz)); max(0, 1 - yz)^2; max(0, |y - z| - epsilon)^2; (y -
 /// z)^2 / 2; then minus the log-likelihoods of generalised linear models (see glm.hpp), up to terms without z;
 /// max(0, 1 - yz); max(0, |y - z| - epsilon); and, of the decision values z_c of all classes, the largest of
 /// 1 + z_c - z_y over the classes c other than y, or 0 (Crammer and Singer), and minus the logarithm of the probability
-/// of the row's class, exp(z_y) / sum of exp(z_c). Of all rows together: minus the logarithm of Cox's partial
+/// of the row's class, exp(z_y) / sum of exp(z_c). For all rows together: minus the logarithm of Cox's partial
 /// likelihood, which depends on the order of the rows' times. Last, of r = y - z: r^2 / 2 up to a threshold t of |r|
 /// and t |r| - t^2 / 2 beyond (Huber 1964), and the check loss of a quantile q, q r if r > 0 and (q - 1) r elsewhere
 /// (Koenker and Bassett 1978).
@@ -62,7 +62,7 @@ enum class Ties : std::uint8_t {
 };
 std::string_view to_string(Ties ties);
 
-/// How a linear model with an L2 penalty is trained. Where both can, they reach the same optimum.
+/// How a linear model with an L2 penalty is trained. If both can train a model, they reach the same optimum.
 enum class LinearMethod : std::uint8_t {
   automatic,  ///< by the loss, the shape of the data and the device
   newton,     ///< losses with a slope: logistic, squared_hinge, squared_tube
@@ -325,9 +325,9 @@ struct GlmTraining {
   Ties ties = Ties::efron;  ///< Cox
 };
 
-/// Decision values of a row x: z_c = sum over j of x_j w_jc + bias * w_bias,c. Of a generalised linear model: the mean
-/// that z stands for or, for classes, the log odds of each class against all others. Of a Cox model: the logarithm of
-/// the hazard's ratio to that of a row of zeros.
+/// Decision values of a row x: z_c = sum over j of x_j w_jc + bias * w_bias,c. Generalised linear models: the mean that
+/// z stands for or, for classes, the log odds of each class against all others. Cox models: the logarithm of the
+/// hazard's ratio to that of a row of zeros.
 struct LinearModel {
   std::string solver = "L2R_LR";               ///< the name of one of linear_solvers()
   std::vector<std::string> class_names;        ///< regression: none
@@ -358,7 +358,7 @@ struct LinearModel {
   bool is_dual() const;      ///< whether coordinate descent on the dual trained it
   bool is_survival() const;  ///< whether it is a Cox model
   bool is_coupled() const;   ///< whether its decision values were trained as one problem (Crammer and Singer)
-  /// The class or the target that a large decision value favours; of a single target nothing.
+  /// The class or the target that a large decision value favours; empty for a single target.
   std::string column_name(std::int32_t column) const {
     const auto& names = target_names.empty() ? class_names : target_names;
     return names.empty() ? std::string() : names[static_cast<std::size_t>(column)];
@@ -402,8 +402,8 @@ std::unique_ptr<TrainedModel> trained_model(const LinearModel* model);
 /// One sentence for each task that did not converge, with its class and cost.
 std::vector<std::string> warnings_of(const LinearModel& model);
 
-/// Features that the dataset lacks are 0 and those behind the model's last are ignored, as LIBLINEAR does. Where both
-/// are named, every feature of the model must be in the dataset under its name, or that is an Error. Probabilities of a
+/// Features that the dataset lacks are 0 and those behind the model's last are ignored, as LIBLINEAR does. If both are
+/// named, every feature of the model must be in the dataset under its name, or that is an Error. Probabilities of a
 /// model that has none are a UsageError. `offsets` are added to the decision values, rows x columns; empty: none. They
 /// are for generalised linear models and the nets that can be trained with them.
 template <class T>
@@ -411,7 +411,7 @@ Predictions predict_linear(const Context& context, const LinearModel& model, con
                            bool probabilities = false, std::span<const double> offsets = {});
 
 /// None if the dataset has no labels, if those of a regression are not numbers, if they are not as many targets as the
-/// model predicts, or if it is a Cox model. Of several targets the mean over them.
+/// model predicts, or if it is a Cox model. The mean over several targets.
 std::optional<Score> score_of(const LinearModel& model, const Predictions& predictions, const Target& target);
 
 template <>
@@ -438,7 +438,7 @@ struct CostTrial {
 };
 struct CostSearch {
   std::vector<CostTrial> trials;
-  CostTrial best;                ///< the most accurate, or that of the smallest squared error; of equals the first
+  CostTrial best;                ///< the most accurate, or that of the smallest squared error; the first of equals
   bool reached_maximum = false;  ///< models still changed at the largest cost
 };
 

@@ -12,7 +12,7 @@ namespace sheaf {
 struct Predictions {
   std::int64_t rows = 0;
   std::int32_t columns = 1;
-  std::vector<double> decisions;      ///< rows x columns; of a regression the predictions themselves
+  std::vector<double> decisions;      ///< rows x columns; regression: the predictions themselves
   std::vector<std::int32_t> classes;  ///< one a row; regression: none
   std::vector<double> probabilities;  ///< rows x classes, if requested
   std::vector<std::string> warnings;  ///< differences of the dataset from that of training

@@ -146,9 +146,9 @@ Profile profile(const Context& context, const Dataset<T>& dataset, const Profile
 template <class T>
 std::vector<Finding> column_findings(const Context& context, const Dataset<T>& dataset);
 
-/// Warnings before training: codes for missing values, dates stored as numbers, levels and classes
-/// that differ in letter case or blanks only, values whose squares overflow, features that never change and, of dense
-/// datasets, features that alone determine the label. `sheaf info`, `fit` and `search` report them.
+/// Warnings before training: codes for missing values, dates stored as numbers, levels and classes that differ in
+/// letter case or blanks only, values whose squares overflow, features that never change and, in dense datasets,
+/// features that alone determine the label. `sheaf info`, `fit` and `search` report them.
 template <class T>
 std::vector<Finding> data_findings(const Context& context, const Dataset<T>& dataset);
 

@@ -129,7 +129,7 @@ enum class MultiClass : std::uint8_t {
 
 enum class ClassRule : std::uint8_t {
   automatic,  ///< votes for pairs, the winner for one against the rest
-  votes,      ///< each SVM votes for the side it decides for; of equals the first class
+  votes,      ///< each SVM votes for the side it decides for; the first class of equals wins
   winner,     ///< the largest decision value; of pairs the largest sum
 };
 
@@ -193,7 +193,7 @@ struct SvmModel {
   std::vector<BinarySvm> svms;                ///< their rows are support vectors
 
   /// Probabilities, if they were trained: P(first side) = 1 / (1 + exp(a z + b)), by SVM. A regression has the width of
-  /// its errors' Laplace distribution in `a` alone. Of one class: the marks of decision values.
+  /// its errors' Laplace distribution in `a` alone. One class: the marks of decision values.
   std::vector<double> sigmoid_a, sigmoid_b, density_marks;
 
   // How it was trained; a model from another program lacks it.
@@ -229,14 +229,14 @@ std::vector<std::string> warnings_of(const SvmModel& model);
 template <class T>
 std::vector<std::string> warnings_before(const Dataset<T>& dataset, const SvmOptions& options);
 
-/// Features that the dataset lacks are 0. Where both are named, every feature of the model must be in the dataset
-/// under its name. `decisions` has one column per SVM. Of one class, classes are 0 (within) and 1. Kernel values are
-/// computed in blocks.
+/// Features that the dataset lacks are 0. If both are named, every feature of the model must be in the dataset under
+/// its name. `decisions` has one column per SVM. One class: classes are 0 (within) and 1. Kernel values are computed in
+/// blocks.
 template <class T>
 Predictions predict_svm(const Context& context, const SvmModel& model, const Dataset<T>& dataset,
                         bool probabilities = false);
-/// None if the dataset has no labels, or if those of a regression are not numbers. Of one class, 1 is within and -1
-/// is not.
+/// None if the dataset has no labels, or if those of a regression are not numbers. One class: 1 is within and -1 is
+/// not.
 std::optional<Score> score_of(const SvmModel& model, const Predictions& predictions, const Target& target);
 /// The prediction for row i as text: the class as spelled, the number, or 1 and -1 of one class.
 std::string prediction_text(const SvmModel& model, const Predictions& predictions, std::size_t row);

@@ -31,7 +31,7 @@ class ModelWriter;
 /// Weights of a linear model: feature-major, features x columns.
 struct Coefficients {
   std::vector<std::string> feature_names;  ///< one a feature
-  std::vector<std::string> columns;  ///< the class or target that each column favours; of one target one without a name
+  std::vector<std::string> columns;  ///< the class or target that each column favours; a single target has no name
   std::vector<double> values;
   std::vector<double> intercepts;  ///< one a column
   // The same of the features as they are before the pipeline scales them; empty if it does not.
@@ -84,7 +84,7 @@ class TrainedModel {
 
   /// The family's own struct, if it is of this type; else nullptr.
   virtual const void* holds(const std::type_info& type) const = 0;
-  /// The same to be changed or moved from; of a model that was made from a pointer nullptr too.
+  /// The same to be changed or moved from; nullptr too for a model that was made from a pointer.
   virtual void* owns(const std::type_info& type) = 0;
 };
 

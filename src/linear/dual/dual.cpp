@@ -46,7 +46,7 @@ constexpr double fewest_together = 2.5;
 
 /// One model of a block.
 struct ModelState {
-  std::int32_t task = -1;  // in the sheaf, of several the first; -1: padding
+  std::int32_t task = -1;  // in the sheaf, the first of several; -1: padding
   bool finished = true;
   bool measured = false;  // the fit has its objective
   Start start;

@@ -132,8 +132,8 @@ class LinearOps {
   /// The second derivative times q, in place, for all tasks.
   virtual void partial_curvature(BlockView<const T> exponentials, BlockView<T> q) = 0;
 
-  /// Decision values of generalised linear models become predictions, in place: of several classes the log odds of each
-  /// against all others, else prediction() of the loss.
+  /// Decision values of generalised linear models become predictions, in place: for several classes, the log odds of
+  /// each against all others, else prediction() of the loss.
   virtual void predict(Loss loss, T parameter, std::int32_t classes, BlockView<T> z) = 0;
 
   /// out[k * tasks + t]: the k-th inner product of column t, summed in double.

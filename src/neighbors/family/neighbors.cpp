@@ -498,7 +498,7 @@ class NeighborsRow : public FamilyRow<NeighborsRow, KnnOptions> {
     const bool svms = trains_svms(options.rule);
     auto& ks = space["k"].numbers;
     if (ks.empty()) {
-      // The first k is always there: even the training rows of nested two-fold splits suffice for it.
+      // Nested two-fold splits train on a quarter of the rows: larger k are left out, except for the first.
       for (const auto k : svms ? std::vector<std::int64_t>(std::begin(default_local_ks), std::end(default_local_ks))
                                : std::vector<std::int64_t>(std::begin(default_ks), std::end(default_ks)))
         if (ks.empty() || 4 * k <= dataset.rows()) ks.push_back(static_cast<double>(k));

@@ -22,7 +22,7 @@ inline constexpr std::int64_t most_smo_steps = 1000000;
 inline constexpr double least_curvature = 1e-12;
 inline constexpr double no_value = -1e300;
 
-/// The index of the largest value, of equals the lowest index; and the lowest of other values.
+/// The index of the largest value, the lowest index of equals; and the lowest of other values.
 struct Choice {
   double value = no_value;
   int at = 0x7fffffff;

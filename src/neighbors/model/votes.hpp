@@ -37,7 +37,7 @@ void count_votes(const Voters& voters, std::span<const VoteRule> rules, std::spa
 /// Classes from the lowest label on: numbers ascending, or words in the order of the alphabet.
 std::vector<std::int32_t> label_order(std::span<const std::string> class_names);
 
-/// The class of the largest value; of equals the one that comes first in `order`.
+/// The class of the largest value; the one of equals that comes first in `order`.
 std::int32_t choose_class(std::span<const double> values, std::span<const std::int32_t> order);
 
 }  // namespace sheaf::neighbors

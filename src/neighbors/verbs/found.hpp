@@ -37,7 +37,7 @@ struct Allowed {
   }
 };
 
-/// A row and its exact distance. The nearer comes first, of equals the lower index.
+/// A row and its exact distance. The nearer comes first, the lower index of equals.
 struct Found {
   double distance;
   std::int32_t row;

@@ -13,9 +13,8 @@
 namespace sheaf::rescore {
 namespace {
 
-constexpr std::size_t most_shared =
-    200 << 10;  // bytes that a block may request, with room for the memory that kernels declare
-constexpr std::int64_t most_blocks = 1056;  // eight for each processor of the largest GPU
+constexpr std::size_t most_shared = 200 << 10;  // bytes that a block may request, with room for those of kernels
+constexpr std::int64_t most_blocks = 1056;      // eight for each processor of the largest GPU
 
 template <class T>
 class CudaRescore final : public RescoreOps<T> {

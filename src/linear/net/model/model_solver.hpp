@@ -8,7 +8,7 @@ namespace sheaf::linear {
 
 /// Training of a model on its working set.
 struct SolveOrder {
-  std::int32_t model = 0;  ///< its column of the blocks; of several classes the first
+  std::int32_t model = 0;  ///< its column of the blocks; the first of several classes
   double tolerance = 0;
   DescentRules rules;
 };
