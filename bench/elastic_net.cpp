@@ -67,7 +67,7 @@ struct Folder {
   std::string operator/(const std::string& name) const { return (path / name).string(); }
 };
 
-/// 2.5% of the entries in [0, 1]; 100 features speak for or against the label.
+/// 2.5% of the entries in [0, 1]; 100 features raise or lower the label.
 template <class T>
 Dataset<T> table_a(std::int64_t rows, std::int64_t features) {
   constexpr std::int64_t informative = 100;

@@ -105,7 +105,7 @@ struct Ours {
   TaskFit fit;
 };
 
-/// Rows that no model sees, from FILE.t beside FILE.
+/// Rows that no model is trained on, from FILE.t next to FILE.
 struct Unseen {
   Dataset<double> dataset;
   std::vector<double> y;

@@ -1,7 +1,7 @@
 // Reading speed against the programs people read with today, in one run, on the same seeded files:
 //   LIBSVM   LIBLINEAR's own way of reading (restated below, and the program liblinear-train if it is installed)
 //   CSV      pandas.read_csv with its C engine (if /usr/bin/python3 has pandas)
-// and whether the tables that were read are the same bit for bit. A peer that is missing is said to be.
+// and whether the tables that were read are the same bit for bit. A missing peer is reported.
 //
 // All files stand in the page cache. Each reader is timed `repeats` times and its best time counts. Beside the time
 // that passes stands the time of processors used: if others keep the machine busy (see the load), only that means much.

@@ -51,7 +51,7 @@ void compute(long steps) {
   static_cast<void>(kept);
 }
 
-/// Steps of compute() in a microsecond, on a core that nobody shares.
+/// Steps of compute() in a microsecond, on a core of its own.
 double steps_per_microsecond() {
   constexpr long steps = 20000;
   double best = 1e9;

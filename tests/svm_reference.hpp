@@ -131,7 +131,7 @@ inline SvmOptimality measure(const Rows& rows, const SvmSheaf& sheaf, const SvmT
   }
   for (int group = 0; group < (grouped ? 2 : 1); ++group)
     result.violation = std::max(result.violation, up[group] - low[group]);
-  if (nu_svc) result.violation *= fit.margin;  // the stopping rule knows the problem before it is scaled
+  if (nu_svc) result.violation *= fit.margin;  // the stopping rule applies to the problem before it is scaled
   return result;
 }
 

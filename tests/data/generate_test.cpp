@@ -134,7 +134,7 @@ TEST(GenerateAllKinds, MoveTheWantedShareOfLabels) {
 }
 
 TEST(GenerateAllKinds, PlantWhatTheTruthSays) {
-  // Strong effects, many rows: every planted feature differs the way its weight says, and no other one does.
+  // Strong effects, many rows: every planted feature differs in the direction of its weight, and no other one does.
   for (const std::string kind : {"microbes", "genes", "text"}) {
     auto options = of_kind(kind, 4000, 100);
     options.informative = 10;

@@ -92,7 +92,7 @@ Dataset<T> random_table(bool sparse, bool words, std::uint64_t seed) {
   DenseMatrix<T> x{rows, columns, Array<T>::zeros(rows * columns)};
   for (T& value : x.values)
     if (!sparse || random.below(4) == 0) value = any_value<T>(random);
-  x.values[columns - 1] = T(1);  // the last feature is in use, or LIBSVM could not know it
+  x.values[columns - 1] = T(1);  // the last feature is in use, or a LIBSVM file would lack it
   Dataset<T> dataset;
   if (sparse)
     dataset.x = to_sparse(x, 1);

@@ -1,5 +1,5 @@
-// Generalised linear models: optimality of every solver by plain loops, blocks beside single models, what is refused,
-// and what is said of models.
+// Generalised linear models: optimality of every solver by plain loops, blocks compared with single models, rejected
+// requests, and reports of models.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

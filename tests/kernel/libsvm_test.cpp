@@ -99,7 +99,7 @@ TEST_F(Libsvm, ModelFilesHaveTheSameShape) {
       if (word == "svm_type" || word == "kernel_type" || word == "degree" || word == "nr_class" || word == "label") {
         EXPECT_EQ(ours[i], theirs[i]);
       }
-      if (word == "gamma" || word == "coef0")  // Debian's programs round what the flags say to single precision
+      if (word == "gamma" || word == "coef0")  // Debian's programs round the values of flags to single precision
         expect_near(ours[i], theirs[i], 1e-6);
     }
     EXPECT_NEAR(static_cast<double>(ours.size()), static_cast<double>(theirs.size()),

@@ -204,7 +204,7 @@ TEST(Dual, ThreadsChangeNoBit) {
     }
 }
 
-/// Rows of weight 0 have no say; weight 2 is a row twice.
+/// Rows of weight 0 have no effect; weight 2 is a row twice.
 TEST(Dual, RowWeightsAreRepeatedRows) {
   for (const Loss loss : losses) {
     SCOPED_TRACE(to_string(loss));

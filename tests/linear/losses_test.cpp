@@ -125,7 +125,7 @@ TEST_P(LossFunctor, DualValuesAreMinima) {
   });
 }
 
-/// The smooth loss is below the check loss by at most the share of its width that it says, and its derivatives are
+/// The smooth loss is below the check loss by at most the share of its width that it states, and its derivatives are
 /// finite differences.
 TEST(QuantileLoss, IsSmoothAndNearTheCheckLoss) {
   constexpr double width = 0.6;

@@ -256,7 +256,7 @@ TEST(Scores, AveragePrecisionIsTheAreaUnderTheSteps) {
 }
 
 TEST(Scores, AveragePrecisionOfTwoClassesIsThatOfThePositiveOne) {
-  const Values decisions{3, 1, -1, -2};  // speak for class 0
+  const Values decisions{3, 1, -1, -2};  // above 0: class 0
   const Classes truth{0, 1, 0, 1};
   EXPECT_DOUBLE_EQ(average_precision_of_classes(decisions, 1, truth, 0), (1 + 2.0 / 3) / 2);
   EXPECT_DOUBLE_EQ(average_precision_of_classes(decisions, 1, truth, 1), (1 + 2.0 / 3) / 2);

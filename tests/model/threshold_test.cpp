@@ -116,7 +116,7 @@ TEST(Threshold, RulesAreReadAndWritten) {
 
 LinearModel one_weight() {
   LinearModel linear;
-  linear.class_names = {"healthy", "sick"};  // positive decision values speak for the first, sick is the positive one
+  linear.class_names = {"healthy", "sick"};  // positive decision values favour the first, sick is the positive one
   linear.features = 1;
   linear.weights = {-1};
   linear.cost = 1;

@@ -23,7 +23,7 @@ using test::Rows;
 
 Context context_on(Device device) { return test::with_threads(2).with({.device = device}); }
 
-/// Three classes that the first of five features tells apart, or a number.
+/// Three classes that the first of five features separates, or a number.
 Dataset<double> make_dataset(std::size_t count, bool regression, std::uint64_t seed, Rows* rows = nullptr) {
   Random random(seed);
   Rows table(count, std::vector<double>(5));

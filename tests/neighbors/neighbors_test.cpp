@@ -422,7 +422,7 @@ void expect_error(const Work& work, const std::string& part) {
   }
 }
 
-/// With little memory the filter sees piece after piece of the rows.
+/// With little memory the filter works on piece after piece of the rows.
 TEST(Neighbors, LittleMemoryChangesNothing) {
   const auto context = context_on(Device::cpu());
   const auto little = context.with({.memory = 600 * 40 * std::int64_t{sizeof(float)} * 2});

@@ -59,7 +59,7 @@ class Invariance : public testing::TestWithParam<FamilyCase> {
               const PipelineOptions& pipeline = {}) const {
     return fit(context, dataset_of<T>(sample, sparse), options_of(GetParam()), sample.weights, pipeline);
   }
-  /// The model of a sample, asked about the queries.
+  /// The model of a sample, applied to the queries.
   Answer answer(Device device, const Sample& sample, const Sample& query, const PipelineOptions& pipeline = {},
                 bool sparse = false) const {
     const auto context = context_of(device);

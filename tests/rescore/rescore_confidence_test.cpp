@@ -354,7 +354,7 @@ TEST(ConfidenceVerbs, KeepTheBestOfSpectraKeysAndGroups) {
                   return std::pair(peptide_key(peptides[static_cast<std::size_t>(row) % 6], RescoreRules::safe),
                                    at(one.rows.labels, row));
                 }));
-      // Keys that share the half by which they are looked for are still told apart.
+      // Keys that share the half used for lookup are still distinguished.
       for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = {7, i % 5};
       EXPECT_EQ(fetched(one.ops->best_of_keys(list, keys).rows),
                 plain_first(order, [](std::int32_t row) { return row % 5; }));

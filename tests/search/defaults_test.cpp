@@ -168,7 +168,7 @@ TEST(SearchDefaults, UnbalancedClassesAreNotChosenByAccuracy) {
             Metric::accuracy);
 }
 
-/// All costs predict the frequent class alone: the accuracy is the same, what models know is not.
+/// All costs predict the frequent class alone: the accuracy is the same, the models are not.
 TEST(SearchDefaults, OfEqualScoresTheSurerModelIsChosen) {
   const auto result = search(context(), make_rare(600, 30, 1.5), "linear",
                              {{"score", "accuracy"}, {"cost", "1e-6,0.001,1"}, {"scale", "standard"}});

@@ -70,7 +70,7 @@ Dataset<double> dataset_of(const Table& table, bool regression, bool sparse) {
   return dataset;
 }
 
-/// Copies of the rows of a table, as often as weights say.
+/// Copies of the rows of a table, as often as their weights.
 Table taken(const Table& table, const SplitWeights& weights, std::int32_t split) {
   Table result;
   for (std::size_t i = 0; i < table.rows.size(); ++i)
@@ -453,7 +453,7 @@ TEST(Search, ScoresMustSuitTheLoss) {
   EXPECT_EQ(decided(Loss::squared_tube, {}).split, SplitKind::k_fold);
 }
 
-/// A table with groups is split by them unless something else is asked for.
+/// A table with groups is split by them unless another split is requested.
 TEST(Search, GroupsStayTogetherByDefault) {
   auto dataset = dataset_of(make_table(60, 4, 2, 1), false, false);
   for (int i = 0; i < 60; ++i) dataset.groups.push_back(i / 3);

@@ -43,8 +43,8 @@ TEST(StudyGroups, NoGroupStandsOnBothSides) {
   }
 }
 
-/// Every group is one sample measured four times, its label a coin's: whoever has seen a group knows its label, and
-/// nobody else can.
+/// Every group is one sample measured four times, its label by a coin: a model trained on a group predicts its label,
+/// and no other can.
 TEST(StudyGroups, GroupsKeepWhatWasSeenApartFromWhatIsTested) {
   constexpr std::size_t features = 100;
   Random random(6);
