@@ -67,7 +67,7 @@ struct Folder {
   std::string operator/(const std::string& name) const { return (path / name).string(); }
 };
 
-/// 2.5% of the entries in [0, 1]; 100 features speak for or against the label.
+/// 2.5% of the entries in [0, 1]; 100 features raise or lower the label.
 template <class T>
 Dataset<T> table_a(std::int64_t rows, std::int64_t features) {
   constexpr std::int64_t informative = 100;
@@ -107,7 +107,7 @@ Dataset<T> table_a(std::int64_t rows, std::int64_t features) {
   return data;
 }
 
-/// As bench_elastic_net and its peers spell it.
+/// The loss in the spelling of bench_elastic_net and its peers.
 std::string_view loss_name(Loss loss) {
   if (loss == Loss::logistic) return "logistic";
   if (loss == Loss::poisson) return "poisson";
@@ -520,7 +520,7 @@ void run_shotgun(const Options& options) {
     }
 }
 
-/// In processor seconds on the CPU, where other programs may share the cores.
+/// In processor seconds on the CPU, whose cores other programs may share.
 template <class T>
 void run_growth(const Options& options) {
   const auto context = context_of(options);

@@ -72,7 +72,7 @@ struct Folder {
 struct Ran {
   double seconds = 0;
   std::int64_t peak_bytes = 0;
-  double processor = 0;  ///< seconds of all threads: what counts where other work shares the cores
+  double processor = 0;  ///< seconds of all threads: the relevant time if other work shares the cores
 };
 
 /// Runs a shell command in a process of its own.
@@ -196,7 +196,7 @@ void compare_with_peer(const Options& options) {
   print_accuracies(peer_accuracies(folder, costs()), our_accuracies(folder / "found/scores.csv"));
 }
 
-/// Where LIBLINEAR's default solver is at its best: sparse text, many classes.
+/// Compares on the data that suit LIBLINEAR's default solver best: sparse text, many classes.
 void compare_dual(const Options& options) {
   if (options.data.empty()) fail("--data names a file in LIBSVM's format");
   const Folder folder;

@@ -1,5 +1,5 @@
-// Claim: a dataset from memory costs one reading of it where it is borrowed, and about two copies where columns become
-// rows, whatever the shape.
+// Claim: a dataset from memory costs one reading of it if it is borrowed, and about two copies if columns become rows,
+// whatever the shape.
 #include <cstdint>
 #include <cstdio>
 #include <vector>
@@ -18,7 +18,7 @@ struct Shape {
   std::int64_t rows, columns;
 };
 
-/// What one would write first: every row gathers its elements.
+/// The obvious implementation: every row gathers its elements.
 void gather_plainly(const std::vector<double>& from, const Shape& shape, int threads, std::vector<double>& to) {
   parallel_ranges(threads, shape.rows, 1, [&](Range rows) {
     for (std::int64_t i = rows.begin; i < rows.end; ++i)

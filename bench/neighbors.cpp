@@ -1,9 +1,9 @@
 // Nearest neighbours of rows among themselves, of a table or of --rows x --features normal numbers, beside
-// scikit-learn's brute force, its k-d tree if there are few features, and FAISS's IndexFlatL2 where --python has them;
-// the floor of the products on this machine; growth in rows, features, k and queries; a search over k, votes and folds
+// scikit-learn's brute force, its k-d tree if there are few features, and FAISS's IndexFlatL2 if --python has them; the
+// floor of the products on this machine; growth in rows, features, k and queries; a search over k, votes and folds
 // beside one search for neighbours; adaptive local hyperplanes over many K, lambda and temperatures; local SVMs over
 // many K and costs; and a distance matrix in a file beside a plain write of as many bytes. Seconds are those of the
-// clock and, where other work shares the machine, of the processors.
+// clock and, if other work shares the machine, of the processors.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -181,7 +181,7 @@ void run_peers(const Options& options) {
 /// Doubles the rows, the features, k, and the queries beside rows that stay.
 void run_growth(const Options& options) {
   const auto context = context_of(options);
-  // What takes two cores a second takes a GPU none.
+  // A GPU gets more rows: it would finish the two cores' problem in no time.
   const std::int64_t rows = context.device().is_cpu() ? 4000 : 64000;
   const std::int64_t features = 64;
   std::vector<GrowthCurve> curves;

@@ -2,7 +2,7 @@
 //
 //   bench_newton fit FILE...        objective, time and ratio against LIBLINEAR (its library, one thread) at the same
 //   eps;
-//                                   accuracy on FILE.t where it exists, LIBLINEAR's in brackets
+//                                   accuracy on FILE.t if it exists, LIBLINEAR's in brackets
 //   bench_newton search [FILE]      10 costs x 5 folds as one sheaf, all from w = 0 and along the costs: time, and its
 //                                   ratio to one fit
 #include <cmath>
@@ -105,7 +105,7 @@ struct Ours {
   TaskFit fit;
 };
 
-/// Rows that no model sees, from FILE.t beside FILE.
+/// Rows that no model is trained on, from FILE.t next to FILE.
 struct Unseen {
   Dataset<double> dataset;
   std::vector<double> y;

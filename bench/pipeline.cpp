@@ -1,4 +1,4 @@
-// What steps inside the folds cost a search: scaling learnt on the training rows of each split, beside the same search
+// Cost of steps inside the folds of a search: scaling learnt on the training rows of each split, beside the same search
 // over a dataset that was scaled before, and selection beside the search on selected features and the selections.
 //
 //   bench_pipeline [--device cuda] [--threads 2] [--repeats 3] [--only text]
@@ -84,7 +84,7 @@ void compare_selection(const Options& options, const Context& context, const Sha
   std::vector<std::int32_t> rows;
   for (std::int32_t i = 0; i < static_cast<std::int32_t>(shape.rows) * 4 / 5; ++i) rows.push_back(i);
   const auto train = take_rows(dataset, rows, context.threads());
-  // Of datasets of their own too.
+  // Each selection gets a dataset of its own too.
   const double fold = best_of(options.repeats, [&] { select(context, train.borrowed(), request); });
   const double all = best_of(options.repeats, [&] { select(context, dataset.borrowed(), request); });
   const double before = search_seconds(context, selected, family, {}, options.repeats);

@@ -1,4 +1,4 @@
-// What every benchmark's main() does: run, or say why not.
+// The main() of every benchmark: runs it, or prints why not.
 #pragma once
 
 #include <cstdio>

@@ -1,11 +1,10 @@
 // Reading speed against the programs people read with today, in one run, on the same seeded files:
-//   LIBSVM   LIBLINEAR's own way of reading (restated below, and the program liblinear-train where it is installed)
-//   CSV      pandas.read_csv with its C engine (where /usr/bin/python3 has pandas)
-// and whether the tables that were read are the same bit for bit. A peer that is missing is said to be.
+//   LIBSVM   LIBLINEAR's own way of reading (restated below, and the program liblinear-train if it is installed)
+//   CSV      pandas.read_csv with its C engine (if /usr/bin/python3 has pandas)
+// and whether the tables that were read are the same bit for bit. A missing peer is reported.
 //
 // All files stand in the page cache. Each reader is timed `repeats` times and its best time counts. Beside the time
-// that passes stands the time of processors used: where others keep the machine busy (see the load), only that
-// means much.
+// that passes stands the time of processors used: if others keep the machine busy (see the load), only that means much.
 
 #include <algorithm>
 #include <array>
@@ -153,7 +152,7 @@ std::string in_shell(const std::string& text) {
   return quoted + "'";
 }
 
-/// What a command prints; empty when it fails.
+/// Output of a command; empty if it fails.
 std::string output_of(const std::string& command) {
   std::string output;
   FILE* pipe = popen(command.c_str(), "r");

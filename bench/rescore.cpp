@@ -1,5 +1,5 @@
 // Rescoring of generated PSMs: seconds of each stage, processor seconds and memory, how they grow, and Percolator on
-// the same file where its program is named.
+// the same file if its program is named.
 //   bench_rescore [--spectra N ...] [--percolator PROGRAM] [--device cpu|cuda] [--precision float|double] [--threads N]
 //   bench_rescore --growth PLOT.svg     how time grows with PSMs, features and nested folds
 //   bench_rescore --calibrate SEEDS [--separate]     errors among the accepted, in sets of 200,000 spectra
@@ -49,7 +49,7 @@ struct Cost {
   double own_megabytes = 0;  // without them, by looking now and then
 };
 
-/// Seconds by the clock and of the processors since it was made or last asked.
+/// Seconds by the clock and of the processors since its construction or the last call.
 class Clock {
  public:
   std::pair<double, double> lap() {
@@ -101,7 +101,7 @@ RescoreResult rescore(const Context& context, const Settings& settings, const st
                                         : rescore_psms<float>(context, {pin}, options);
 }
 
-/// In a process of its own, so that its memory can be told from that of others.
+/// In a process of its own, so that its memory is measured alone.
 template <class Work>
 Cost in_child(Work&& work) {
   std::fflush(stdout);  // or the child would print it too
@@ -221,7 +221,7 @@ void measure_growth(const Settings& settings, const std::string& folder) {
   write_growth(settings.growth, "rescoring", curves);
 }
 
-/// Accepted matches of several sets: how many are incorrect, and what their PEPs say.
+/// Accepted matches of several sets: the number of incorrect ones, and their PEPs.
 struct Calibration {
   std::string level;
   double limit = 0;

@@ -30,7 +30,7 @@ struct Shape {
   std::int32_t columns() const { return classes > 2 ? classes : 1; }
 };
 
-/// Classes and a numeric target; decision values that often speak for the true class, or are near the target.
+/// Classes and a numeric target; decision values that often favour the true class, or are near the target.
 struct Table {
   std::vector<std::int32_t> labels;
   std::vector<double> values;

@@ -52,7 +52,7 @@ std::vector<SelectionShape> paper_shapes(double scale) {
           {"5: pictures, 10 classes", 3072, rows(531131), 10, 0, 64}};
 }
 
-/// Where other work shares the cores only processor time can be compared.
+/// If other work shares the cores, only processor time can be compared.
 struct Seconds {
   double wall = 0;
   double processor = 0;
@@ -86,7 +86,7 @@ void warm_up(const Context& context, const SelectionData& data, SelectionOptions
   run_once(context, data, options);
 }
 
-/// The best of three where one takes less than a second, of wall and processor time each.
+/// The best of three if one takes less than a second, of wall and processor time each.
 Timed run_ours(const Context& context, const SelectionData& data, const SelectionOptions& options) {
   warm_up(context, data, options);
   Timed best = run_once(context, data, options);
@@ -97,8 +97,8 @@ Timed run_ours(const Context& context, const SelectionData& data, const Selectio
   return best;
 }
 
-/// What comes before the first pair is counted: facts of every feature, and the table on the device. That is all that
-/// one feature takes.
+/// Time before the first pair is counted: entropies of every feature, and the table on the device. Selecting one
+/// feature takes nothing else.
 double set_up_seconds(const Context& context, const SelectionData& data, SelectionOptions options) {
   options.count = 1;
   return run_ours(context, data, options).seconds.wall;
@@ -116,7 +116,7 @@ Seconds sequential_seconds(const SelectionData& data, std::int64_t count, std::i
   const std::vector<int> selected = plain_column(data, data.shape.features / 2);
   const std::int64_t most = std::max<std::int64_t>(4, std::int64_t{100'000'000} / data.shape.rows);
   sample = std::min<std::int64_t>({most, data.shape.features, 4000});
-  // As many at a time as make reading the clock cost nothing beside them.
+  // Enough at a time to make the time of reading the clock negligible.
   const std::int64_t at_once = std::max<std::int64_t>(1, 1'000'000 / data.shape.rows);
   Seconds seconds;
   double sum = 0;

@@ -1,4 +1,4 @@
-// What the benchmarks of SVMs share: reading, tasks of all classes, training, and what is said of it.
+// Code shared by the benchmarks of SVMs: reading, tasks of all classes, training, and reports.
 #pragma once
 
 #include <algorithm>

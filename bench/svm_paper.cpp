@@ -3,7 +3,7 @@
 //   bench_svm_paper FOLDER     FOLDER/NAME/{train,test}.libsvm.xz, or FOLDER/NAME.txt and FOLDER/NAME.txt.t
 //
 // Accuracies, support vectors and times of one class against the rest (the paper's way) and of one against one, LIBSVM
-// beside them where its library is there; then ten costs of adult and web, each alone and all together.
+// beside them if its library is there; then ten costs of adult and web, each alone and all together.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -26,7 +26,7 @@ struct Experiment {
   const char* folder;  // here
   double cost, gamma, divide;
   bool unit;   // scaled to [0, 1] by us; the others come scaled
-  bool large;  // without LIBSVM, and only where asked for
+  bool large;  // without LIBSVM, and only on request
 };
 
 // Table 7.1.

@@ -1,6 +1,6 @@
-// What threads cost that wait: short loops over the cores with pauses between them, and a search, on a quiet machine
-// and beside programs that keep every core busy. Peers in the same run: OpenMP's threads, set to wait actively (they
-// spin) and passively (they sleep), and with --old the program as it was with OpenMP.
+// Cost of threads that wait: short loops over the cores with pauses between them, and a search, on a quiet machine and
+// beside programs that keep every core busy. Peers in the same run: OpenMP's threads, set to wait actively (they spin)
+// and passively (they sleep), and with --old the program as it was with OpenMP.
 //
 // The claim: never more than 1.2 times the better of the two, whichever that is.
 #include <algorithm>
@@ -51,7 +51,7 @@ void compute(long steps) {
   static_cast<void>(kept);
 }
 
-/// Steps of compute() in a microsecond, on a core that nobody shares.
+/// Steps of compute() in a microsecond, on a core of its own.
 double steps_per_microsecond() {
   constexpr long steps = 20000;
   double best = 1e9;

@@ -133,7 +133,7 @@ void Arguments::set_use(std::initializer_list<std::string_view> names, FileUse u
   }
 }
 
-/// Nobody can forget an option that names a file.
+/// Every option that names a file must be listed.
 void Arguments::check_uses() const {
   for (const auto& section : sections_)
     for (const auto& option : section.options)
@@ -179,7 +179,7 @@ std::vector<std::string> Arguments::without_topic(std::span<const std::string> w
   return rest;
 }
 
-// CLI11 takes the words apart; what is unknown or missing we say ourselves, with the nearest known name.
+// CLI11 takes the words apart; errors about unknown or missing words are our own, with the nearest known name.
 void Arguments::parse(std::span<const std::string> words) {
   CLI::App app;
   app.set_help_flag("");

@@ -25,7 +25,7 @@ struct Option {
   std::function<void(const std::string&)> set;
   int words = 1;  // that belong to it; set is called for each
   bool given = false;
-  /// For options that only some families have: the setter of each family, called once the family is known.
+  /// For options that only some families have: the setter of each family, called once the family is chosen.
   std::vector<std::pair<std::string, std::function<void(const std::string&)>>> families = {};
   std::vector<std::string> kinds = {};    ///< of models of these families that have it; empty: all
   std::vector<std::string> texts = {};    ///< as given
@@ -70,14 +70,14 @@ class Arguments {
   }
   /// An option that only models of one family have. Families may share a flag; apply_family() sets it.
   void add_for_family(const std::string& family, Option option);
-  /// Sets what was given of the options of some families. begin(k, option) comes before an option of the k-th of them
-  /// and says whether the model takes it. One that none takes is a UsageError; `model` is what they are called.
+  /// Sets the given options of some families. begin(k, option) comes before an option of the k-th of them and returns
+  /// whether the model takes it. One that none takes is a UsageError; `model` is their name in it.
   void apply_families(const std::vector<std::string>& families, std::string_view model,
                       const std::function<bool(std::size_t, std::string_view)>& begin) const;
   /// The options of families that were given, without their dashes.
   std::vector<std::string> given_for_families() const;
 
-  /// One row under another name, where two structs of one command would clash.
+  /// One row under another name, if two structs of one command would clash.
   template <class Options>
   void parameter(Options& options, std::string_view name, const std::string& flag, const std::string& help = {}) {
     for (const auto& row : sheaf::parameters<Options>()) {
@@ -88,7 +88,7 @@ class Arguments {
     }
   }
 
-  /// What the command does with the files that these positionals and options name. Each of them must be listed.
+  /// Declares how the command uses the files that these positionals and options name. Each of them must be listed.
   void reads(std::initializer_list<std::string_view> names) { set_use(names, FileUse::read); }
   void writes(std::initializer_list<std::string_view> names) { set_use(names, FileUse::written); }
   void writes_folder(std::string_view name) { set_use({name}, FileUse::folder); }
@@ -122,13 +122,13 @@ class Arguments {
     return result;
   }
 
-  /// Reads the words behind the command's name. What is wrong with them is a UsageError.
+  /// Reads the words behind the command's name. Errors in them are UsageErrors.
   void parse(std::span<const std::string> words);
   bool given(std::string_view flag) const;
   bool help_wanted() const { return help_; }
   /// The word behind --help; empty: none.
   const std::string& help_topic() const { return help_topic_; }
-  /// What was given for an option, the last time; empty: nothing.
+  /// The last text given for an option; empty if none was given.
   std::string text_of(std::string_view flag) const;
   /// All files of the command.
   std::vector<CommandFile> files() const;

@@ -19,9 +19,9 @@ struct Command {
   std::string_view name;
   std::string_view about;
   std::vector<Example> examples;
-  /// Declares what the command takes and returns the work to do once that is known.
+  /// Declares the arguments of the command and returns its work, to be done once they are read.
   std::function<std::function<void()>(Arguments&)> declare;
-  /// Of a command with many options those that help shows first; none: it shows all.
+  /// Options that help shows first, for a command with many options; empty: help shows all.
   std::vector<std::string_view> main_options = {};
 };
 

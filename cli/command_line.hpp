@@ -5,7 +5,7 @@
 
 namespace sheaf::cli {
 
-/// The words of this process, those with blanks in quotes; empty where the system does not provide them.
+/// The words of this process, those with blanks in quotes; empty if the system does not provide them.
 std::string command_line();
 
 }  // namespace sheaf::cli

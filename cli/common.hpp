@@ -15,7 +15,7 @@
 
 namespace sheaf::cli {
 
-/// A dataset that was read as float needs double; says why.
+/// A dataset that was read as float needs double; states why.
 struct NeedsDouble {
   std::string why;
 };
@@ -36,7 +36,7 @@ class Common {
   /// Where the device is automatic, chooses it for the work. Says which it is, but for a script that did not ask and
   /// stays on the CPU.
   Context on_device(const Context& context, const WorkEstimate& work) const;
-  /// Where the device is automatic, the one that a search began on.
+  /// If the device is automatic, uses the one that a search began on.
   Context on_device(const Context& context, Device device) const {
     return options_.device == Device::automatic() ? context.with({.device = device, .memory = options_.memory})
                                                   : context;
@@ -47,7 +47,7 @@ class Common {
   std::uint64_t seed() const { return options_.seed; }
   bool quiet() const { return quiet_; }
 
-  /// Calls work(std::type_identity<float or double>). Where float turns out to be too little, work is called again.
+  /// Calls work(std::type_identity<float or double>). If float turns out to be too imprecise, work is called again.
   template <class Work>
   void with_precision(Work&& work) const {
     if (precision_.precision == Precision::float32) {

@@ -16,7 +16,7 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-/// Names the option knows; words in capitals ("N") stand for anything.
+/// Names of the option's values; words in capitals ("N") stand for anything.
 std::vector<std::string> values(const Option& option) {
   if (!option.choices.empty()) return option.choices;
   std::vector<std::string> words;
@@ -88,7 +88,7 @@ complete -o default -F _sheaf sheaf
                      command_names(), command_names(), value_cases, flag_cases);
 }
 
-// zsh: _arguments knows the rest.
+// zsh: _arguments does the rest.
 
 /// Inside single quotes and a specification of _arguments.
 std::string zsh_text(std::string_view text) {

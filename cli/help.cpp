@@ -108,7 +108,7 @@ std::string topic_help(const Command& command, const std::vector<Section>& secti
   fail_unknown("topic of help", topic, known);
 }
 
-/// Of models by name, with commas between.
+/// Help of models by name, with commas between.
 std::string model_help(const Command& command, const std::vector<Section>& sections, const std::string& models) {
   std::vector<Option> chosen;
   const auto has = [&](const Option& option, std::string_view name) {

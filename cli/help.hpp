@@ -1,4 +1,4 @@
-// Help, docs/commands.md, the manual page and shell completions, all from what commands declare.
+// Help, docs/commands.md, the manual page and shell completions, all from the declarations of commands.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ std::string left_side(const Option& option);
 std::string with_default(const Option& option);
 
 std::string overview();
-/// All that a command takes, or what was asked for: its main options, those of a topic or those of a model.
+/// All that a command takes, or the requested part: its main options, those of a topic or those of a model.
 std::string help(const Command& command, const Arguments& asked);
 /// All commands as Markdown.
 std::string manual();

@@ -115,7 +115,7 @@ void leave_if_limited(int code) {
   std::_Exit(code);
 }
 
-/// A message that does not fit in memory is said shortly.
+/// A message that does not fit in memory is replaced by a short one.
 int run(int argc, char** argv) {
   std::set_terminate(terminate);
   try {

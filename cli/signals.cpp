@@ -54,7 +54,7 @@ void request_stop_on_arrival() {
 
 void open_standard_streams() {
   // A closed one would be taken by the next file that is opened, and messages or results would be written into it. What
-  // is opened here refuses what is asked of it: reading, writing results; messages vanish.
+  // is opened here refuses its use: reading, writing results; messages vanish.
   constexpr int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
   for (int k = STDIN_FILENO; k <= STDERR_FILENO; ++k)
     if (::fcntl(k, F_GETFD) < 0 && ::open("/dev/null", modes[k]) < 0) ::_exit(1);

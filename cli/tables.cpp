@@ -64,7 +64,7 @@ std::string column_flags(const ReadOptions& options) {
 }
 
 std::string pipeline_flags(const PipelineOptions& given) {
-  auto options = given;  // what the data decide, they decide again
+  auto options = given;  // defaults from the data are set again
   if (options.choose_scale) options.scale.reset();
   if (options.choose_impute) options.impute = Imputation::none;
   std::string text;

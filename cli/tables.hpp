@@ -23,8 +23,8 @@ void declare_reading(Arguments& arguments, ReadOptions& options, bool training =
 /// The writing options, under names that do not clash with those of reading.
 void declare_writing(Arguments& arguments, WriteOptions& options);
 
-/// " --label class --group patient": the flags that say which columns are what and what the labels are, for a command
-/// that reads the same table.
+/// " --label class --group patient": the flags for the roles of columns and the kind of labels, for a command that
+/// reads the same table.
 std::string column_flags(const ReadOptions& options);
 /// " --impute median --scale standard": the flags of the steps before the model.
 std::string pipeline_flags(const PipelineOptions& options);
@@ -38,7 +38,7 @@ bool is_read_once(const std::string& path);
 /// Throws NeedsDouble, to read `path` again; an Error if it can be read only once.
 [[noreturn]] void need_double(const std::string& path, std::string why);
 
-/// Reads a dataset and says on standard error what reading it decided. Throws NeedsDouble where float is too little.
+/// Reads a dataset and reports on standard error what was decided. Throws NeedsDouble if float is too little.
 template <class T>
 Dataset<T> read_table(const Common& common, const Context& context, const std::string& path,
                       const ReadOptions& options) {

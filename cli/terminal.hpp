@@ -19,18 +19,18 @@ void write_message(std::string_view text) noexcept;
 /// `text` with escapes (\x1b, \u009b) for control characters other than line ends and tabs, and for bytes that are no
 /// UTF-8. `with_emphasis`: the codes of bold(), dim() and yellow() stay.
 std::string printable(std::string_view text, bool with_emphasis);
-/// The first warnings, and how many more there are; `where` says where all of them stand.
+/// The first warnings, and how many more there are; `where` is the place of all of them.
 void warn(const std::vector<std::string>& warnings, std::string_view where = {});
 
 bool is_terminal(int descriptor);
 int terminal_width();
 
-/// Emphasis where standard output is a terminal that wants it (NO_COLOR is heeded), else the plain text.
+/// Emphasis if standard output is a terminal that supports it (NO_COLOR is heeded), else the plain text.
 std::string bold(std::string_view text);
 std::string dim(std::string_view text);
 std::string yellow(std::string_view text);
 
-/// A bar of up to `width` cells; whole cells of '#' where the locale has no block characters.
+/// A bar of up to `width` cells; whole cells of '#' if the locale has no block characters.
 std::string bar(double share, int width);
 
 /// Cut to `width` characters with an ellipsis; UTF-8 is not torn.

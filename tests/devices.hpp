@@ -1,5 +1,5 @@
 // The devices tests run on: SHEAF_TEST_DEVICES, comma-separated, default cpu. A named device that is missing fails the
-// test that asks, so a GPU run can never pass by skipping.
+// test that uses it, so a GPU run can never pass by skipping.
 #pragma once
 
 #include <cstdlib>

@@ -14,8 +14,8 @@ namespace sheaf::test {
 
 inline std::string golden(const std::string& path) { return SHEAF_TESTS_DIR "/golden/" + path; }
 
-/// A dataset by its name: one of tests/golden/data, or a larger one of shared/data beside the checkout. Empty where
-/// there is none.
+/// A dataset by its name: one of tests/golden/data, or a larger one of shared/data beside the checkout. Empty if there
+/// is none.
 inline std::string find_data(const std::string& name) {
   for (const std::string& path :
        {golden("data/" + name + ".libsvm"), SHEAF_TESTS_DIR "/../../shared/data/" + name + "/train.libsvm.xz"})

@@ -125,7 +125,7 @@ inline Optimality measure(const PlainTable& table, const PlainModel& model, cons
   return result;
 }
 
-/// Of Crammer and Singer's model: sum of w'w / 2 + sum of cost * (largest of 1 + z_c - z_y over other classes c, or 0).
+/// Crammer and Singer's model: sum of w'w / 2 + sum of cost * (largest of 1 + z_c - z_y over other classes c, or 0).
 inline double coupled_objective(const PlainTable& table, const PlainModel& model, const Costs& costs) {
   double objective = 0;
   for (const double weight : model.w) objective += weight * weight / 2;
@@ -146,7 +146,7 @@ inline double coupled_objective(const PlainTable& table, const PlainModel& model
   return objective;
 }
 
-/// Of each problem that the model solves: one a column, or one of all.
+/// Objective of each problem that the model solves: one a column, or one of all.
 inline std::vector<double> objectives(const PlainTable& table, const PlainModel& model, const Costs& costs) {
   if (model.solver == "MCSVM_CS") return {coupled_objective(table, model, costs)};
   std::vector<double> result;

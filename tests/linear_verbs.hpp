@@ -1,5 +1,5 @@
-// What the tests of the linear family's verbs share: tables of awkward sizes, blocks with sentinels behind them, and a
-// walk over every device in SHEAF_TEST_DEVICES.
+// Code shared by the tests of the linear family's verbs: tables of awkward sizes, blocks with sentinels behind them,
+// and a walk over every device in SHEAF_TEST_DEVICES.
 #pragma once
 
 #include <algorithm>
@@ -121,7 +121,7 @@ double tolerance() {
   return std::is_same_v<T, float> ? 2e-5 : 1e-12;
 }
 
-/// |got - wanted| against the sum of magnitudes that went into it. `place`: of the value, where there are many.
+/// |got - wanted| against the sum of magnitudes that went into it. `place`: of the value, if there are many.
 template <class T, class... Place>
 void expect_close(double got, double wanted, double magnitude, const char* what, Place... place) {
   EXPECT_LE(std::abs(got - wanted), tolerance<T>() * (1 + magnitude))

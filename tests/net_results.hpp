@@ -96,7 +96,7 @@ struct PlainWeights {
   std::vector<double> weights;
 };
 
-/// Those that the other program found, of each class.
+/// Weights that the other program found, of each class.
 inline std::vector<PlainWeights> found_weights(const nlohmann::json& point) {
   if (!point["intercept"].is_array()) return {{point["intercept"], point["weights"].get<std::vector<double>>()}};
   std::vector<PlainWeights> all;
@@ -114,7 +114,7 @@ inline std::vector<PlainWeights> plain_weights(std::span<const NetModel> models,
   return all;
 }
 
-/// The largest difference as a share of the largest weight (intercepts: of themselves, where that is larger).
+/// The largest difference as a share of the largest weight (intercepts: of themselves, if that is larger).
 inline double weight_error(const std::vector<PlainWeights>& ours, const std::vector<PlainWeights>& theirs) {
   double largest = 0;
   double intercept = 0;
@@ -210,7 +210,7 @@ void expect_nets(const nlohmann::json& results, double tolerance, const FindData
         const auto models = elastic_nets<double>(on(device), dataset, sheaf, params);
         const auto columns = static_cast<std::size_t>(sheaf.classes);
         ASSERT_EQ(models.size(), one["path"].size() * columns);
-        // Of several classes the lasso's weights need not be the only ones that are best.
+        // With several classes, the optimal weights of the lasso need not be unique.
         const bool unique = params.loss != Loss::softmax || params.grouped || sheaf.paths[0].l1_ratio < 1;
         for (std::size_t k = 0; k < one["path"].size(); ++k) {
           const auto& point = one["path"][k];

@@ -13,7 +13,7 @@ namespace sheaf::test {
 
 class PeerTest : public ProgramTest {
  protected:
-  /// Skips where one of the peer's programs is not there; `package` has them.
+  /// Skips if one of the peer's programs is not there; `package` has them.
   void need(const std::vector<std::string>& programs, const std::string& package) const {
     for (const auto& program : programs)
       if (!std::filesystem::exists("/usr/bin/" + program)) GTEST_SKIP() << package << " are not installed";

@@ -17,7 +17,7 @@
 namespace sheaf::test {
 
 struct Outcome {
-  int code = -1;  // of the shell: 128 + the signal where one ended the program
+  int code = -1;  // of the shell: 128 + the signal if one ended the program
   std::string out, err;
 };
 
@@ -59,7 +59,7 @@ class ProgramTest : public testing::Test {
 
   /// `command` ends with the name of its folder, which is put behind it. Kills it when the journal there has so many
   /// records, lets it go on with one thread, and compares `parts` of the folder with those of an undisturbed run in
-  /// "whole". Returns what the program said as it went on.
+  /// "whole". Returns the program's output after resuming.
   Outcome kill_and_resume(const std::string& command, const std::string& records,
                           const std::vector<std::string>& parts) const {
     const std::string name = "killed" + records;

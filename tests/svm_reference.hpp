@@ -31,7 +31,7 @@ Rows rows_of(const Dataset<T>& dataset) {
   return rows;
 }
 
-/// Row `second` of the training rows may be asked for by number where the kernel is precomputed.
+/// Row `second` of the training rows may be requested by number if the kernel is precomputed.
 inline double kernel_of(const KernelParams& kernel, const std::vector<double>& a, const std::vector<double>& b,
                         std::size_t second) {
   if (kernel.type == KernelType::precomputed) return a[second];
@@ -65,7 +65,7 @@ struct SvmOptimality {
   std::vector<double> decisions;  ///< of all rows, with the SVM's rho
 };
 
-/// Of an SVM on the problem its task states. Regression has two alphas a row, of which the smaller is 0.
+/// Optimality of an SVM on the problem of its task. Regression has two alphas a row, of which the smaller is 0.
 inline SvmOptimality measure(const Rows& rows, const SvmSheaf& sheaf, const SvmTask& task, const KernelParams& kernel,
                              const SvmFit& fit) {
   const std::size_t n = rows.size();
@@ -131,7 +131,7 @@ inline SvmOptimality measure(const Rows& rows, const SvmSheaf& sheaf, const SvmT
   }
   for (int group = 0; group < (grouped ? 2 : 1); ++group)
     result.violation = std::max(result.violation, up[group] - low[group]);
-  if (nu_svc) result.violation *= fit.margin;  // the stopping rule knows the problem before it is scaled
+  if (nu_svc) result.violation *= fit.margin;  // the stopping rule applies to the problem before it is scaled
   return result;
 }
 

@@ -27,7 +27,7 @@ struct Product {
   cusparseDnMatDescr_t b{};
   cusparseDnMatDescr_t out{};
   cusparseSpMMAlg_t algorithm = CUSPARSE_SPMM_CSR_ALG2;
-  Array<std::int32_t> offsets;  // cuSPARSE wants offsets and columns of one width
+  Array<std::int32_t> offsets;  // cuSPARSE needs offsets and columns of one width
   Array<char> buffer;
 
   void use(cusparseSpMMAlg_t next) {

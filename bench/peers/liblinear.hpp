@@ -10,7 +10,7 @@ namespace sheaf::bench {
 
 struct PeerFit {
   double seconds = 0;
-  std::vector<double> weights;  ///< of the class that Sheaf calls positive; the bias, where there is one, last
+  std::vector<double> weights;  ///< of the class that is positive in Sheaf; the bias, if there is one, last
 };
 
 /// Whether the library was found when this was built.

@@ -8,7 +8,7 @@
 
 namespace sheaf::cli {
 
-/// The reading options, where missing values may have a state of their own.
+/// The reading options if missing values may have a state of their own.
 void declare_reading_with_bin(Arguments& arguments, ReadOptions& reading, BinningOptions& binning);
 
 /// Missing values have a state of their own.

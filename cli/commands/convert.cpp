@@ -53,7 +53,7 @@ struct Convert {
   }
 
   /// One feature of 0 and 1 for each level, for formats that hold numbers only: codes of levels are none. LIBSVM has no
-  /// names of features, so that a file beside it says which is which.
+  /// names of features, so that a file beside it lists them.
   template <class T>
   void encode_levels(const Context& context, Dataset<T>& dataset) const {
     if (!needs_pipeline(dataset, {})) return;

@@ -22,7 +22,7 @@
 namespace sheaf::cli {
 namespace {
 
-/// JSON of a model with what its pipeline selects by, if it does by states.
+/// JSON of a model with its pipeline's selection, if that is by states.
 std::string with_selection(const std::string& json, const PipelineOptions& pipeline,
                            const std::optional<BinningOptions>& binning) {
   using Json = nlohmann::ordered_json;

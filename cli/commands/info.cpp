@@ -19,7 +19,7 @@ struct Info {
   ReadOptions reading;
   Common common;
 
-  /// As models see it: missing values filled in, one feature for each level.
+  /// The data as models use them: missing values filled in, one feature for each level.
   template <class T>
   static Dataset<T> prepared(const Context& context, const Dataset<T>& raw) {
     PipelineOptions steps;

@@ -18,7 +18,7 @@ std::string joined(const std::vector<std::string>& list) {
   return text;
 }
 
-/// As users name it: by the first kind of model that it has.
+/// The name for users: that of the family's first kind of model.
 std::string name_of(const Family& family) { return family.kinds().front().name; }
 
 bool is_of_binning(const Parameter<PipelineOptions>& row) {

@@ -20,8 +20,8 @@ class ModelArguments {
   /// The option --model, then a section for each family.
   void declare_kind(Arguments& arguments);
   void declare_options(Arguments& arguments);
-  /// Once the command line is known: sets what was given, and answers what the kind of model does not have. Selecting:
-  /// set_binning() before.
+  /// Once the command line is known: sets the given options, and rejects those that the kind of model does not have.
+  /// Selecting: set_binning() before.
   void apply(const Arguments& arguments);
 
   bool wanted() const { return !name_.empty(); }
@@ -31,13 +31,13 @@ class ModelArguments {
   /// To search.
   const SearchSpace& space() const { return space_; }
 
-  /// Reads what is kept in files of their own, one number for each row or feature.
+  /// Reads parameters kept in files of their own, one number for each row or feature.
   template <class T>
   void read_files(const Dataset<T>& dataset);
   const std::vector<float>& row_weights() const { return row_weights_; }
-  /// What is done to features first. `reading` then leaves missing values as they are.
+  /// Steps applied to features before the model. `reading` then leaves missing values as they are.
   PipelineOptions pipeline(ReadOptions& reading) const;
-  /// Selecting: how its steps bin values, which has flags of its own.
+  /// Sets the binning of feature selection, which has flags of its own.
   void set_binning(const BinningOptions& binning) { pipeline_.binning = binning; }
 
  private:

@@ -19,7 +19,7 @@
 namespace sheaf::cli {
 namespace {
 
-/// What an explanation lists: features, or the rows that a model of neighbours decides by.
+/// The entries of an explanation: features, or the rows that determine the prediction of a model of neighbours.
 enum class ExplainBy : std::uint8_t { automatic, features, neighbours };
 
 bool fills_missing(const Model& model) {
@@ -63,7 +63,7 @@ struct Predict {
         write_text_file(explain_path, explanation(context, model, dataset, predictions, weights_effect));
       if (!common.quiet()) {
         if (model.threshold() && !threshold) say(threshold_note(model));
-        say_notes(dataset.notes);  // where columns are missing, an error says so alone
+        say_notes(dataset.notes);  // if columns are missing, only the error is shown
         warn(warnings(model, predictions, dataset));
       }
       return_predictions(model, predictions, {dataset.kept, decisions},
@@ -119,7 +119,7 @@ struct Predict {
       fail_usage("--threshold {}: the model has probabilities, so that it is one of 0 to 1", *threshold);
   }
 
-  /// The positive class where its probability or, without, its decision value is at least the threshold.
+  /// The positive class if its probability or, without, its decision value is at least the threshold.
   void choose_by_threshold(const Model& model, Predictions& predictions) const {
     const auto positive = model.positive();
     for (std::size_t i = 0; i < predictions.classes.size(); ++i) {
@@ -130,7 +130,7 @@ struct Predict {
     }
   }
 
-  /// Of two classes: above 0 speaks for the first.
+  /// The decision value of two classes: above 0 favours the first.
   static double first_class_decision(const Predictions& predictions, std::size_t i) {
     if (predictions.columns == 1) return predictions.decisions[i];
     return predictions.decisions[2 * i] - predictions.decisions[2 * i + 1];

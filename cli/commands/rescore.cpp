@@ -62,7 +62,7 @@ struct Rescore {
     });
   }
 
-  /// What is in the folder must be a run to go on with (--resume) or to replace (--force).
+  /// The folder, if it is not empty, must hold a run to resume (--resume) or results to replace (--force).
   void check_folder() const {
     namespace fs = std::filesystem;
     std::error_code error;

@@ -1,4 +1,4 @@
-// A search with a folder for its results, in which it can be continued: what the commands that search share.
+// A search with a folder for its results, in which it can be continued; shared by the commands that search.
 #pragma once
 
 #include <filesystem>
@@ -64,7 +64,7 @@ class SearchRun {
     return read_table<T>(common, context, input, reading);
   }
 
-  /// With a folder, the result's notes begin with those of the dataset, which were said when it was read.
+  /// With a folder, the result's notes begin with those of the dataset, which were printed when it was read.
   template <class T>
   SearchResult search(const Context& reader, const Common& common, const Dataset<T>& dataset, SearchSpace space,
                       SearchOptions options, const std::string& input, const ReadOptions& reading) {

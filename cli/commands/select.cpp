@@ -21,7 +21,7 @@
 namespace sheaf::cli {
 namespace {
 
-/// Where results go; empty: nowhere, "-": standard output.
+/// Destinations of results; empty: none, "-": standard output.
 struct Outputs {
   std::string save_cuts, apply, csv, report;
 
@@ -134,7 +134,7 @@ struct Select {
       write_text_file(path, text());
   }
 
-  /// In the input's format, unless the output's name says another. Features stay what they were: LIBSVM keeps their
+  /// In the input's format, unless the output's name implies another. Features stay what they were: LIBSVM keeps their
   /// indices, and those without names are called by their positions.
   template <class T>
   void write_reduced(const Context& context, const Dataset<T>& dataset, const std::vector<std::int64_t>& features,
@@ -178,7 +178,7 @@ void check_weights(const Arguments& arguments, const Select& select) {
   }
 }
 
-/// What contradicts itself.
+/// Rejects options that contradict each other.
 void check_request(const Arguments& arguments, const Select& select) {
   const auto given = [&](const char* flag) { return arguments.given(flag); };
   check_bins(arguments, select.request.binning);
@@ -207,7 +207,7 @@ void declare_criterion(Arguments& arguments, Select& select) {
   arguments.text("load-cuts", "FILE", select.load_cuts, "bin by cuts saved before");
 }
 
-/// Of an ensemble and of a study.
+/// The number of permutations, shared by ensembles and studies.
 Option permutations_option(Select& select) {
   for (const auto& row : parameters<EnsembleOptions>())
     if (row.name == "stability-permutations") {

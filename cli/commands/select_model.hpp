@@ -18,7 +18,7 @@ class ModelSelection {
   /// Options of the other way to select would be forgotten in silence, and those that contradict each other too.
   /// `binning`: of selections before the model.
   void check(const Arguments& arguments, const Common& common, const BinningOptions& binning);
-  /// The report shows a path unless another resample, or none, was asked for.
+  /// The report shows a path unless another resample, or none, is requested.
   void show_path();
   /// Missing values are then left to the pipeline.
   void use_pipeline(ReadOptions& reading) { options_.pipeline = model_.pipeline(reading); }

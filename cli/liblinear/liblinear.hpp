@@ -36,8 +36,7 @@ class LiblinearFlags {
   Arguments& arguments_;
 };
 
-/// The device for the work, where it is automatic. Reports it only if it is a GPU, since other programs read the
-/// output.
+/// The device for the work if it is automatic. Reports it only if it is a GPU, since other programs read the output.
 Context on_device(const Context::Options& options, const WorkEstimate& work);
 
 /// LIBSVM's format, in double, as LIBLINEAR reads.
@@ -72,10 +71,10 @@ struct PeerPrediction {
   bool probabilities = false, quiet = false;
   Context::Options surroundings{.stop = stop_on_signal()};
 };
-/// `program` is LIBLINEAR or LIBSVM; `which` says which models have probabilities.
+/// `program` is LIBLINEAR or LIBSVM; `which` states the models that have probabilities.
 void declare_prediction(Arguments& arguments, PeerPrediction& prediction, const std::string& program,
                         const std::string& which);
-/// One line a row: text(row), then its probabilities; above them, where there are some, the names of their columns.
+/// One line a row: text(row), then its probabilities; above them, if there are some, the names of their columns.
 std::string prediction_lines(const Predictions& predictions, std::span<const std::string> columns,
                              const std::function<std::string(std::size_t)>& text);
 /// "Accuracy = 86.6667% (234/270)" and `remark`, or the two lines of a regression.

@@ -16,9 +16,9 @@ namespace {
 constexpr int default_folds = 5;
 constexpr int default_solver = 1;
 constexpr int one_class_solver = 21;
-/// What LIBLINEAR allows Crammer and Singer's solver, whose passes become short.
+/// Limit of passes of Crammer and Singer's solver in LIBLINEAR; its passes become short.
 constexpr int most_passes = 100000;
-/// Of the duality gap (-s 5, 6 and 21), for a tolerance of 1: LIBLINEAR's default, 0.01, becomes 0.0001.
+/// Duality gap (-s 5, 6 and 21) for a tolerance of 1: LIBLINEAR's default, 0.01, becomes 0.0001.
 constexpr double gap_share = 0.01;
 
 struct Train : PeerTraining {

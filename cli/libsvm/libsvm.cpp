@@ -16,7 +16,7 @@ std::pair<std::size_t, std::size_t> pair_of(std::size_t svm, std::size_t classes
   return {i, i + 1 + svm};
 }
 
-/// LIBSVM's nu of an SVM, where its two sides have one cost.
+/// LIBSVM's nu of an SVM if its two sides have one cost.
 std::string nu_line(const SvmModel& model, const SvmTraining& fit, std::size_t svm) {
   if (model.kind == SvmKind::nu_svc) return fmt::format("C = {:f}\n", 1 / fit.margin);
   if (model.kind == SvmKind::nu_svr) return fmt::format("epsilon = {:f}\n", -fit.margin);

@@ -17,10 +17,10 @@ std::string training_lines(const SvmModel& model, const std::vector<SvmTraining>
 /// "Accuracy = 86.6667% (234/270) (classification)", or the two lines of a regression.
 std::string libsvm_score(const SvmModel& model, const Score& score);
 
-/// One line for each row as svm-predict writes it, with probabilities where there are some.
+/// One line for each row as svm-predict writes it, with probabilities if there are some.
 std::string libsvm_predictions(const SvmModel& model, const Predictions& predictions);
 
-/// As it stands in the file, zeros too.
+/// The dataset as stored in the file, with explicit zeros.
 Dataset<double> read_sparse_libsvm(const Context& context, const std::string& path);
 /// svm-scale's warnings; `ranges` names the file they came from, empty: they are the dataset's own.
 void warn_of_scaling(const Dataset<double>& dataset, const LibsvmScaling& scaling, const std::string& ranges,

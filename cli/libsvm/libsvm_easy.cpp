@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int32_t folds = 5;
 
-/// As Python prints a float.
+/// The number in the form in which Python prints a float.
 std::string python_text(double value) {
   auto text = fmt::format("{}", value);
   if (text.find_first_of(".en") == std::string::npos) text += ".0";

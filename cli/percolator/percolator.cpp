@@ -37,7 +37,7 @@ struct Percolator {
       write(context, precision.precision == Precision::float32 ? rescore_psms<float>(context, pins, options)
                                                                : rescore_psms<double>(context, pins, options));
     } catch (const UsageError& error) {
-      fail("{}", error.what());  // Percolator knows one exit code for all that is wrong
+      fail("{}", error.what());  // Percolator has one exit code for all errors
     }
   }
 
@@ -72,7 +72,7 @@ struct Percolator {
       options.confidence = Confidence::mix_max;
   }
 
-  /// With -U, files of peptides take PSMs where no file of PSMs is named.
+  /// With -U, files of peptides take PSMs if no file of PSMs is named.
   void redirect(std::string& of_psms, std::string& of_peptides, const char* peptide_flag, const char* psm_flag) const {
     if (!only_psms || of_peptides.empty()) return;
     const bool taken = !of_psms.empty();

@@ -11,7 +11,7 @@ namespace sheaf::cli {
 
 std::string compare_text(const Comparison& comparison, const std::string& first, const std::string& second);
 std::string compare_json(const Comparison& comparison);
-/// Of more than two searches.
+/// Comparison of more than two searches.
 std::string searches_text(const SearchesComparison& comparison);
 std::string searches_json(const SearchesComparison& comparison);
 

@@ -45,7 +45,7 @@ std::string stars(double p) { return p < 0.001 ? "***" : p < 0.01 ? "**" : p < 0
 
 std::string p_text(double p) { return p < 2e-16 ? "< 2e-16" : fmt::format("{:.3g}", p); }
 
-/// What standard errors are computed from, where that is not what people expect.
+/// The basis of the standard errors, if it is not the usual one.
 std::string errors_text(const GlmTraining& glm) {
   switch (glm.statistics.errors_from) {
     case StandardErrors::observed:
@@ -88,7 +88,7 @@ std::string coefficients_text(const LinearModel& model) {
   return text;
 }
 
-/// Of a model without standard errors.
+/// The largest weights of a model without standard errors.
 std::string largest_text(const LinearModel& model) {
   std::vector<std::vector<std::string>> rows;
   for (std::int32_t c = 0; c < std::min(model.columns, most_classes); ++c) {

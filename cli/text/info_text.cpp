@@ -99,7 +99,7 @@ std::vector<std::string> feature_head(const Profile& p, bool association) {
   return head;
 }
 
-/// With a sign where there are two directions.
+/// With a sign if there are two directions.
 std::string correlation_text(const Profile& p, std::size_t j) {
   const double value = p.associations.correlation[j];
   return has_direction(p) ? fmt::format("{:+.3f}", value) : fmt::format("{:.3f}", value);

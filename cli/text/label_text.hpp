@@ -1,4 +1,4 @@
-// What is predicted, in the first lines of every result: classes or a number, and of two classes the positive one.
+// The target, in the first lines of every result: classes or a number, and the positive one of two classes.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace sheaf::cli {
 
-/// One indented line; nothing where there are no labels.
+/// One indented line; nothing if there are no labels.
 std::string label_text(const Target& target, bool regression);
 
 /// `text` with the line behind its first one.

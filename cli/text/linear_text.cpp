@@ -24,13 +24,13 @@ std::string_view about(const LinearModel& model) {
   return model.solver;
 }
 
-/// The class or target that a decision value speaks for.
+/// The class or target that a large decision value favours.
 std::string column_name(const LinearModel& model, std::int32_t column) {
   const auto name = model.column_name(column);
   return name.empty() ? "value" : name;
 }
 
-/// What the columns of a model are.
+/// The meaning of the columns of a model.
 std::string_view column_kind(const LinearModel& model) {
   return !model.target_names.empty() ? "target" : model.is_regression() ? "" : "class";
 }

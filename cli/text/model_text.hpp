@@ -13,7 +13,7 @@ namespace sheaf::cli {
 std::string linear_text(const LinearModel& model, const std::string& source, std::int64_t rows);
 std::string linear_json(const LinearModel& model, const std::string& path, std::int64_t rows);
 
-/// Of a model with a GlmTraining.
+/// Requires a model with a GlmTraining.
 std::string glm_text(const LinearModel& model, const std::string& source, std::int64_t rows);
 std::string glm_json(const LinearModel& model, const std::string& path, std::int64_t rows);
 

@@ -39,7 +39,7 @@ std::string headline(const Model& model, const Predictions& predictions, const s
   return fmt::format("accuracy {} ({} of {})", percent(score.accuracy()), grouped(score.correct), grouped(score.rows));
 }
 
-/// Those that the model has, in the order of the table.
+/// The metrics that the model has, in the order of the table.
 std::vector<Metric> metrics_of(const Model& model, const Scores& scores) {
   std::vector<Metric> list;
   for (const auto& row : metrics())
@@ -131,7 +131,7 @@ std::string json_text(const Model& model, const Predictions& predictions, const 
   return answer.dump(2) + "\n";
 }
 
-/// What the weights of features change.
+/// The effect of feature weights.
 std::string weights_text(const PredictionScores& found) {
   if (!found.weights_effect) return {};
   const auto& effect = *found.weights_effect;
@@ -140,7 +140,7 @@ std::string weights_text(const PredictionScores& found) {
       grouped(effect.changed), grouped(effect.rows), grouped(effect.kept), grouped(effect.neighbours));
 }
 
-/// A field of a CSV line, in quotes where it must be.
+/// A field of a CSV line, in quotes if it must be.
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string result = "\"";
@@ -165,8 +165,8 @@ std::vector<std::string> decision_names(const Model& model, const Predictions& p
   return result;
 }
 
-/// A heading, then one line a row: what was kept, the prediction and, where they were asked for, decision values and
-/// the probabilities of all classes.
+/// A heading, then one line a row: kept columns, the prediction and, if requested, decision values and the
+/// probabilities of all classes.
 std::string predictions_csv(const Model& model, const Predictions& predictions, const PredictionColumns& columns) {
   const auto rows = static_cast<std::size_t>(predictions.rows);
   const bool probabilities = !predictions.probabilities.empty();

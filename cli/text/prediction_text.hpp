@@ -11,21 +11,21 @@
 
 namespace sheaf::cli {
 
-/// What is written of each row beside the prediction.
+/// Columns written for each row besides the prediction.
 struct PredictionColumns {
   std::vector<KeptColumn> kept;  ///< before it
   bool decisions = false;        ///< behind it: the decision values
 };
 
-/// How good predictions are; nothing where the dataset has no labels.
+/// How good predictions are; empty if the dataset has no labels.
 struct PredictionScores {
   std::optional<Score> score;
   std::optional<Scores> all;
-  std::optional<FeatureWeightsEffect> weights_effect = {};  ///< where predictions were explained by neighbours
+  std::optional<FeatureWeightsEffect> weights_effect = {};  ///< set if predictions were explained by neighbours
 };
 
-/// Writes one line a row to `output` (a file, - for standard output, or nowhere), then says how good they are; on
-/// standard error where standard output holds the lines.
+/// Writes one line a row to `output` (a file, - for standard output, or nowhere), then reports how good they are, on
+/// standard error if standard output holds the lines.
 void return_predictions(const Model& model, const Predictions& predictions, const PredictionColumns& columns,
                         const PredictionScores& scores, const std::string& output, const Common& common);
 
@@ -34,7 +34,7 @@ std::string explanations_csv(const Model& model, const std::vector<Explanation>&
                              const Predictions& predictions, const std::vector<KeptColumn>& kept);
 
 /// One line for each training row that a prediction rests on: its number from 1, its label, its distance and its share
-/// of the votes, where there are votes. `without`: the predictions if features had no weights; each line says them too,
+/// of the votes, if there are votes. `without`: the predictions if features had no weights; each line holds them too,
 /// and the rank that the row would have. nullptr: features have no weights.
 std::string deciding_rows_csv(const Model& model, const std::vector<std::vector<DecidingRow>>& lists,
                               const Predictions& predictions, const Predictions* without,

@@ -13,7 +13,7 @@
 
 namespace sheaf::cli {
 
-/// The title of a metric; with the class that it speaks of where it speaks of the positive one.
+/// The title of a metric; with the class if it is about the positive one.
 inline std::string metric_title(Metric metric, const std::string& positive) {
   const bool of_one = metric == Metric::precision || metric == Metric::recall || metric == Metric::f1 ||
                       metric == Metric::auc || metric == Metric::average_precision;
@@ -26,7 +26,7 @@ inline std::string metric_title(Metric metric, const SearchResult& r) {
                                   : std::string());
 }
 
-/// Those that most people look at; all of them are in the files.
+/// The metrics of most interest; all of them are in the files.
 inline std::vector<Metric> main_metrics(const SearchResult& r) {
   std::vector<Metric> list;
   for (const auto metric : r.metrics)

@@ -19,7 +19,7 @@ namespace {
 constexpr int bar_width = 24;
 constexpr std::size_t most_points = 12;
 
-/// In their own order where all can be shown, else the best ones, best first.
+/// In their own order if all can be shown, else the best ones, best first.
 std::vector<std::size_t> shown_points(const SearchResult& r) {
   std::vector<std::size_t> order(r.level.points.size());
   for (std::size_t p = 0; p < order.size(); ++p) order[p] = p;

@@ -10,7 +10,7 @@
 namespace sheaf::cli {
 
 std::string search_text(const SearchResult& result);
-/// `kind`: the name of the model that was asked for; `reading`: how the dataset was read.
+/// `kind`: the name of the model that was requested; `reading`: how the dataset was read.
 std::string study_text(const SearchResult& result, std::string_view kind, const ReadOptions& reading);
 
 }  // namespace sheaf::cli

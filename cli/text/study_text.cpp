@@ -38,7 +38,7 @@ std::string scores_text(const SearchResult& r) {
          table(rows, "lrlrl", 2);
 }
 
-/// Which points the resamples chose, and how many features that gave.
+/// The points that the resamples chose, and the numbers of features that these gave.
 std::string choices_text(const SearchResult& r) {
   std::vector<double> sizes;
   std::vector<std::vector<double>> values(r.axes.size());

@@ -29,8 +29,8 @@ struct Comparison {
 /// Error.
 Comparison compare_scores(std::vector<double> first, std::vector<double> second, double ratio);
 
-/// The chosen models of two results folders, by their outer folds where both have them. `metric`: empty: what both
-/// were chosen by. Folders of other data, splits or seeds, and what is no results folder of this version, are Errors.
+/// The chosen models of two results folders, by their outer folds if both have them. `metric`: empty: that which both
+/// were chosen by. Folders of other data, splits or seeds, and folders that are no results of this version, are Errors.
 Comparison compare_searches(const std::string& first, const std::string& second, const std::string& metric = {});
 
 /// One of several searches that are compared.
@@ -39,12 +39,12 @@ struct ComparedSearch {
   std::vector<double> scores;  ///< of each split
   double mean = 0;
   double low = 0, high = 0;  ///< the 95 % interval of the mean, corrected as that of a difference
-  /// Of this search (first) and the best one (second); that of the best one with itself says nothing.
+  /// Compares this search (first) with the best one (second); the comparison of the best one with itself is empty.
   Comparison to_best;
   double adjusted_p_value = 1;  ///< that of to_best, adjusted for the number of comparisons by holm()
 };
 
-/// Several searches, each beside the best.
+/// Several searches, each compared with the best.
 struct SearchesComparison {
   Metric metric = Metric::accuracy;
   bool nested = false;                   ///< scores are those of the outer folds

@@ -17,10 +17,10 @@ class Context {
   struct Options {
     Device device = Device::automatic();
     int threads = 0;          ///< 0: all cores this process may use
-    std::int64_t memory = 0;  ///< bytes for data and task blocks on the device; 0: 80 % of what is free now
+    std::int64_t memory = 0;  ///< bytes for data and task blocks on the device; 0: 80 % of the memory that is free now
     std::uint64_t seed = 0;
     Progress* progress = nullptr;  ///< not owned; nullptr: silent
-    std::stop_token stop = {};     ///< asked at every turn of every solver
+    std::stop_token stop = {};     ///< checked at every turn of every solver
   };
   /// The changes of a copy.
   struct Change {
@@ -35,7 +35,7 @@ class Context {
   Context() : Context(Options{}) {}
   explicit Context(const Options& options);
 
-  /// The CPU where the device is automatic: see for_work().
+  /// The CPU if the device is automatic: see for_work().
   Device device() const { return device_; }
   int threads() const { return threads_; }
   std::int64_t memory() const { return memory_; }
@@ -47,15 +47,15 @@ class Context {
 
   /// A copy with some things changed: context.with({.memory = 1 << 30}).
   Context with(const Change& change) const;
-  /// Where the device is automatic, a copy with the device that suits the work; fit(), search(), select() and
-  /// Model::predict() do this themselves.
+  /// A copy with the device that suits the work, if the device is automatic; fit(), search(), select() and
+  /// Model::predict() call it.
   Context for_work(const WorkEstimate& work) const;
 
  private:
   bool automatic_;
   Device device_;
   int threads_;
-  std::int64_t memory_limit_;  // as asked for; 0: nothing was
+  std::int64_t memory_limit_;  // as requested; 0: none
   std::int64_t memory_;
   std::uint64_t seed_;
   Progress* progress_;
@@ -65,7 +65,7 @@ class Context {
 /// Cores this process may run on.
 int available_threads();
 
-/// "512M", "1.5G", "800MiB", "123456" (bytes). A UsageError names what was expected.
+/// "512M", "1.5G", "800MiB", "123456" (bytes). A UsageError names the expected form.
 std::int64_t parse_bytes(std::string_view text);
 
 /// "1.5 GiB".

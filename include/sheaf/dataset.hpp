@@ -1,5 +1,5 @@
-// A dataset: the matrix of features, the target, and the names. Resident once on each device that asks. Datasets come
-// from files (io.hpp), from arrays in memory (memory.hpp) or from a generator (generate.hpp).
+// A dataset: the matrix of features, the target, and the names. Resident once on each device that uses it. Datasets
+// come from files (io.hpp), from arrays in memory (memory.hpp) or from a generator (generate.hpp).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace sheaf {
 
 /// Whether labels are classes or the numbers of a regression.
 enum class LabelKind : std::uint8_t {
-  automatic,  ///< numbers, where they do not look like classes
+  automatic,  ///< numbers, unless they look like classes
   classes,
   numbers,  ///< a regression
 };
@@ -34,9 +34,9 @@ struct TargetColumn {
 struct Target {
   std::vector<double> values;         ///< the labels as numbers; empty when one of them is not a number
   std::vector<std::int32_t> classes;  ///< class of each row; empty when numbers have over max_classes distinct values
-  std::vector<std::string> class_names;  ///< as spelled at first appearance; order_classes() says in which order
-  std::string name;                      ///< the label's column, where the file names it
-  /// What the file or the caller says they are; automatic: looks_like_classes() decides.
+  std::vector<std::string> class_names;  ///< as spelled at first appearance; order_classes() determines their order
+  std::string name;                      ///< the label's column, if the file names it
+  /// Kind stated by the file or the caller; automatic: see looks_like_classes().
   LabelKind kind = LabelKind::automatic;
   bool fixed_order = false;    ///< models keep the order of class_names; else it is that of first appearance
   std::int32_t positive = -1;  ///< of two classes that of precision, recall, F1 and AUC; -1: by positive_class()
@@ -53,23 +53,23 @@ struct Target {
   bool survival() const { return !events.empty(); }
   bool several() const { return !further.empty(); }
   std::int32_t targets() const { return 1 + static_cast<std::int32_t>(further.size()); }
-  /// Of several targets, in their order.
+  /// Names of several targets, in their order.
   std::vector<std::string> target_names() const;
   /// The numbers of all targets: rows x targets().
   std::vector<double> table() const;
   std::int64_t rows() const { return static_cast<std::int64_t>(values.empty() ? classes.size() : values.size()); }
-  /// Whether the labels are classes: never those of survival; as `kind` says, else where some are not numbers, or all
+  /// Whether the labels are classes: never those of survival; as `kind` states, else if some are not numbers, or all
   /// are whole numbers of at most 20 different values, each twice or more on average. More different whole numbers are
-  /// classes where they are 0, 1, 2 ... or 1, 2, 3 ... without a gap, each of ten rows or more on average.
+  /// classes if they are 0, 1, 2 ... or 1, 2, 3 ... without a gap, each of ten rows or more on average.
   bool looks_like_classes() const;
   /// Puts the classes into an order that does not depend on that of the rows, and fixes it: numbers by value, then
-  /// words by alphabet; of two classes the positive one first, so that decision values above 0 and weights speak for
+  /// words by alphabet; with two classes, the positive one first, so that decision values above 0 and weights favour
   /// it. `positive`: its name; empty: the rule of positive_class(). Another name is a UsageError.
   void order_classes(const std::string& positive = {});
 };
 
-/// Of two classes the larger number; of words the one that says yes, true, case, sick, tumour or positive where one of
-/// them does, else the last by alphabet. Of one or more than two classes -1.
+/// The positive one of two classes: the larger of two numbers; of two words the one that means yes, true, case, sick,
+/// tumour or positive, else the last in the alphabet. -1 unless there are two classes.
 std::int32_t positive_class(std::span<const std::string> class_names);
 
 /// A column of a file as it is written, carried along and seen by no model.
@@ -78,7 +78,7 @@ struct KeptColumn {
   std::vector<std::string> values;  ///< one a row
 };
 
-/// What columns that are neither features nor labels say of the rows. Lists are empty or have an entry for each row.
+/// Columns that are neither features nor labels. Lists are empty or have an entry for each row.
 struct RowColumns {
   std::vector<float> weights;           ///< how much each row counts in training
   std::vector<std::int32_t> times;      ///< place of each row in time, from 0; rows of one time have the same place
@@ -91,7 +91,7 @@ struct RowColumns {
 template <class T>
 class Dataset {
  public:
-  Matrix<T> x;  ///< in CPU memory, owned or borrowed; to change its values ask change_x()
+  Matrix<T> x;  ///< in CPU memory, owned or borrowed; to change its values call change_x()
   Target target;
   std::vector<std::string> feature_names;  ///< empty: features are named by position, from 1
   std::vector<std::string> row_names;      ///< ids of the rows (samples, cells); empty: the file has none
@@ -103,8 +103,8 @@ class Dataset {
   RowColumns row_columns;
   std::string source;                 ///< where it came from, for messages
   std::string format;                 ///< name of the format it was read in; empty: it was not read
-  std::vector<std::string> notes;     ///< what reading it decided by itself: a sentence each
-  std::vector<KeptColumn> kept;       ///< columns that reading was asked to keep
+  std::vector<std::string> notes;     ///< decisions of the reader: a sentence each
+  std::vector<KeptColumn> kept;       ///< columns that the reader was to keep
   std::shared_ptr<const void> owner;  ///< keeps borrowed memory alive; empty: the caller does
 
   std::int64_t rows() const { return sheaf::rows(x); }
@@ -113,9 +113,9 @@ class Dataset {
     return feature_names.empty() ? std::to_string(j + 1) : feature_names[static_cast<std::size_t>(j)];
   }
 
-  /// The matrix, to change its values: borrowed memory is copied first, and what is resident on devices is dropped.
+  /// The matrix, to change its values: borrowed memory is copied first, and copies on devices are dropped.
   Matrix<T>& change_x();
-  /// Another matrix in its place: what is resident on devices is dropped.
+  /// Another matrix in its place: copies on devices are dropped.
   void replace_x(Matrix<T> matrix);
   /// The same dataset over the same memory, which must outlive it.
   Dataset borrowed() const;
@@ -135,7 +135,7 @@ class Dataset {
  private:
   struct Copy {
     Device device;
-    std::optional<Matrix<T>> by_rows;  // never on the CPU, where x itself serves
+    std::optional<Matrix<T>> by_rows;  // never on the CPU, which uses x itself
     std::optional<SparseMatrix<T>> by_columns;
     std::map<std::string, std::shared_ptr<const void>> beside;
   };

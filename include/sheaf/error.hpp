@@ -1,4 +1,4 @@
-// Errors that a user can cause are an Error whose message says what, where and what to do; our own bugs are
+// Errors that a user can cause are an Error whose message states what happened, where, and what to do; our own bugs are
 // InternalError.
 #pragma once
 
@@ -21,7 +21,7 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-/// The work was asked to stop. What it had not finished is gone; nothing half-written is left.
+/// A stop of the work was requested. Unfinished results are gone; nothing half-written is left.
 class Stopped : public Error {
  public:
   Stopped() : Error("stopped") {}
@@ -40,7 +40,7 @@ struct Place {
   std::int64_t column = 0;
 };
 
-/// "file:line:column", leaving out what is not known.
+/// "file:line:column", leaving out unknown parts.
 std::string to_string(const Place& place);
 
 /// "file:line:column: message".
@@ -53,7 +53,7 @@ class ParseError : public Error {
   Place place_;
 };
 
-/// Checks our own code; never what a user can cause.
+/// Checks our own code; never for errors that a user can cause.
 inline void require(bool condition, const char* what) {
   if (!condition) throw InternalError(what);
 }

@@ -17,7 +17,7 @@ struct GenerateOptions {
   std::string kind = "microbes";  ///< a name from generators()
   std::int64_t rows = 0;          ///< 0: the kind's default
   std::int64_t features = 0;      ///< 0: the kind's default
-  std::int64_t informative = -1;  ///< planted features; -1: the kind's default, fewer where features are few
+  std::int64_t informative = -1;  ///< planted features; -1: the kind's default, fewer if features are few
   std::int64_t redundant = -1;    ///< classification: mixtures of the informative features; -1: half as many
   std::int64_t nonzeros = 0;      ///< sparse kinds: about how many in all; 0: the kind's default for each row
   int classes = 2;                ///< all kinds but regression
@@ -40,8 +40,8 @@ template <class T>
 struct Generated {
   Dataset<T> dataset;
   std::vector<std::int64_t> informative;  ///< planted features, ascending, from 0
-  /// How strongly and which way each of them acts. Regression: its coefficient. Two classes: positive where it is
-  /// larger in the class called 1, +1, sick or tumour. More classes: how far it rises in the one class that it marks.
+  /// How strongly and which way each of them acts. Regression: its coefficient. Two classes: positive if it is larger
+  /// in the class called 1, +1, sick or tumour. More classes: how far it rises in the one class that it marks.
   /// (classification: the difference of the means of classes 1 and 0; more classes: of the largest and smallest mean.)
   std::vector<double> weights;
 };
@@ -58,7 +58,7 @@ struct PsmOptions {
   bool separate = false;  ///< the best target and the best decoy of each spectrum; else only the better of the two
 };
 
-/// Writes a PIN file of 18 features; "-" is standard output, and the ending of `path` may ask for compression. An
+/// Writes a PIN file of 18 features; "-" is standard output, and the ending of `path` may select compression. An
 /// incorrect target and the decoy of a spectrum are two draws from one distribution, so that decoys count incorrect
 /// targets exactly. Ids end in _correct, _wrong or _decoy. The same bytes for the same options and context.seed(), for
 /// any number of threads; memory does not grow with the number of spectra.

@@ -19,7 +19,7 @@ namespace sheaf {
 /// more memory and is faster; CSV and dense ARFF are dense.
 enum class Storage : std::uint8_t { automatic, dense, sparse };
 enum class Header : std::uint8_t { automatic, yes, no };
-/// What to do with a missing value: nothing at all, "?", NA, N/A, NaN or null in any letter case in CSV, "?" in ARFF.
+/// Treatment of missing values: an empty field, "?", NA, N/A, NaN or null in any letter case in CSV, "?" in ARFF.
 /// Statistics are those of the column over the values that are there (zeros that a sparse file leaves out included);
 /// nominal features get their most frequent state for each of them. `keep` leaves NaN, for those who give missing
 /// values a meaning of their own.
@@ -47,11 +47,10 @@ struct ReadOptions {
   std::int64_t features = 0;  ///< LIBSVM: columns to make at least (0: as many as the largest index)
 
   // CSV (label, group and ignored columns also for ARFF)
-  Header header =
-      Header::automatic;  ///< automatic: names are text above numbers, or one says label, class, target or y
-  char delimiter = 0;     ///< 0: found out from the first line among , ; tab |
+  Header header = Header::automatic;  ///< automatic: names are text above numbers, or one is label, class, target or y
+  char delimiter = 0;                 ///< 0: found out from the first line among , ; tab |
   /// The decimal sign of CSV, '.' or ','. 0: a comma if fields are apart by ; or tab and the numbers can't be read
-  /// otherwise, which `notes` says; else a point.
+  /// otherwise, which `notes` reports; else a point.
   char decimal = 0;
   std::vector<std::string> missing_codes = {};  ///< CSV: texts or numbers that stand for a missing value, such as -999
   /// CSV, NumPy and Matrix Market: rows of the file are features and columns are samples.
@@ -60,25 +59,25 @@ struct ReadOptions {
   /// target or y (any case), then diagnosis, outcome or the like, else the last. Several with commas between are
   /// numeric targets of one model, unless a column has such a name itself.
   std::string label;
-  std::string event;  ///< survival: name or position of the column that is 1 where the event came at the time that the
-                      ///< label is, and 0 where the row is censored; empty: no survival
+  std::string event;  ///< survival: name or position of the column that is 1 if the event came at the time that the
+                      ///< label is, and 0 if the row is censored; empty: no survival
   /// Name or position of the column whose values group the rows, or "none". Empty: in CSV a column called patient,
-  /// subject, mouse or the like, if its ids say whose rows they are.
+  /// subject, mouse or the like, if its ids identify the source of rows.
   std::string group;
-  // Name or position of a column that says something of the rows (see RowColumns) and is no feature; empty: none.
+  // Name or position of a column about the rows (see RowColumns), which is no feature; empty: none.
   std::string order = {};          ///< when each row was: numbers, or dates (2021-03-14, with or without a time of day)
   std::string weight_column = {};  ///< how much each row counts in training: numbers of 0 or more
-  /// The name of the fold that tests each row; of two values, train and test, a single split.
+  /// The name of the fold that tests each row; the two values train and test make a single split.
   std::string split_column = {};
   std::vector<std::string> ignore;  ///< names or positions of columns to leave out
-  /// Names or positions of columns whose values are levels even where they are numbers. Columns without a number are
+  /// Names or positions of columns whose values are levels even if they are numbers. Columns without a number are
   /// nominal by themselves.
   std::vector<std::string> nominal = {};
 
   /// A CSV or TSV file with more columns of the rows, joined by their ids; empty: none. Label, event, group, order,
   /// weights and split may be columns of it. Rows without a line there are left out, unless `known` is given.
   std::string metadata = {};
-  /// The column of ids: of `metadata` (empty: its first), and of a CSV dataset, where it gives Dataset::row_names and
+  /// The column of ids: of `metadata` (empty: its first), and of a CSV dataset; there it gives Dataset::row_names and
   /// is no feature (not there: its first column).
   std::string id = {};
   std::string layer = {};  ///< AnnData: the layer to read in place of X; empty: X
@@ -105,13 +104,13 @@ std::span<const Format> formats();
 /// The format that belongs to a file's ending, compression aside; empty: none.
 std::string_view format_by_name(std::string_view path);
 
-/// Endings of the compressed files this build reads and writes: .gz, .xz and .zst, each where its library was there.
+/// Endings of the compressed files this build reads and writes: .gz, .xz and .zst, each if its library was there.
 std::vector<std::string_view> compressions();
 
 /// Reads a dataset; "-" is standard input. Compressed files are known by their first bytes. Every defect of the text is
-/// a ParseError that names file:line:column, or an Error for what concerns the file as a whole (not there, a directory,
-/// empty, damaged compression); the first defect in the file is reported. Neither the dataset nor the message
-/// depends on the number of threads.
+/// a ParseError that names file:line:column, or an Error for errors that concern the file as a whole (not there, a
+/// directory, empty, damaged compression); the first defect in the file is reported. Neither the dataset nor the
+/// message depends on the number of threads.
 ///
 /// LIBSVM: indices ascend from 1, "#" begins a comment, "qid:N" behind the label groups the rows, labels may be any
 /// word.
@@ -119,10 +118,10 @@ std::vector<std::string_view> compressions();
 /// CSV: "" inside a quoted field is one quote; empty lines are skipped; a header of nothing but positions names
 ///   nothing. A column without any number is nominal, its levels in the order of Target::order_classes(); one that has
 ///   numbers too is a defect. Dates, texts that are nearly all different, columns called id with whole numbers that
-///   are all different, and ids that say whose rows they are (see options.group) are left out; thousands separators and
-///   per cent signs are taken off numbers; a value beyond a limit (<0.5) is the limit; lines before the header, row
-///   names without a name and rows without a label are left out. `notes` says so. Rows without a label stay if
-///   options.known is given. ARFF: the class is the last attribute unless the options say otherwise; one of a numeric
+///   are all different, and ids that identify the source of rows (see options.group) are left out; thousands separators
+///   and per cent signs are taken off numbers; a value beyond a limit (<0.5) is the limit; lines before the header, row
+///   names without a name and rows without a label are left out. `notes` reports it. Rows without a label stay if
+///   options.known is given. ARFF: the class is the last attribute unless the options choose another; one of a numeric
 ///   type is a numeric target and gives no classes. Nominal features hold the index of their level. String and date
 ///   attributes must be ignored.
 template <class T>
@@ -142,10 +141,10 @@ struct WriteOptions {
 };
 
 /// Writes to a temporary beside `path` and renames it; "-" is standard output. Compresses by ending. Columns are the
-/// features, the group (if there is one), the label. A file read back is the same dataset bit for bit, but for what a
-/// format cannot say: LIBSVM has no names, leaves out zeros of dense datasets and features behind the last one used,
-/// and needs a label (0 where there is none) without blanks, colons and commas; CSV writes nominal values as their
-/// names.
+/// features, the group (if there is one), the label. A file read back is the same dataset bit for bit, except for
+/// content that a format cannot hold: LIBSVM has no names, leaves out zeros of dense datasets and features behind the
+/// last one used, and needs a label (0 if there is none) without blanks, colons and commas; CSV writes nominal values
+/// as their names.
 template <class T>
 void write_dataset(const Context& context, const Dataset<T>& dataset, const std::string& path,
                    const WriteOptions& options = {});

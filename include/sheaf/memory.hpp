@@ -1,12 +1,12 @@
-// Datasets from arrays in memory, without a copy where the layout allows.
+// Datasets from arrays in memory, without a copy if the layout allows.
 //
 // Borrowed are dense rows that lie one after the other, and compressed rows (CSR) with 64-bit offsets, 32-bit indices
 // and ascending columns, each with values in the dataset's precision. Borrowed memory must not change while the dataset
 // is used and must outlive it, unless `owner` keeps it alive. Everything else is converted by all threads of the
 // context, and may go away once make_dataset has returned.
 //
-// Memory on a GPU is brought to the CPU once and checked there; where its layout is one that is borrowed and it begins
-// at a multiple of 16 bytes, the GPU uses it where it is. Whatever writes it must have finished before.
+// Memory on a GPU is brought to the CPU once and checked there; if its layout is one that is borrowed and it begins at
+// a multiple of 16 bytes, the GPU uses it in place. Work that writes it must have finished before.
 //
 // All of it is checked: shapes, offsets, indices, finite values. A defect is a UsageError that names the argument:
 // "argument 'indices': entry 17 is 40, but the matrix has 30 columns". Rows, columns and entries are numbered from 0.
@@ -88,13 +88,13 @@ using MatrixInput = std::variant<DenseInput, SparseInput>;
 
 struct DatasetOptions {
   std::vector<std::string> feature_names = {};  ///< one a column; empty: named by position, from 1
-  std::vector<std::string> class_names = {};    ///< says that there are classes, and their order; empty: as in files
+  std::vector<std::string> class_names = {};    ///< the classes, in their order; empty: as in files
   std::string target_name = {};
-  /// Survival: 1 where the event came at the time that the label is, 0 where the row is censored; empty: no survival.
+  /// Survival: 1 if the event came at the time of the label, 0 if the row is censored; empty: no survival.
   std::vector<double> events = {};
   LabelSpan groups = {};             ///< the group of each row; empty: none
   std::vector<double> times = {};    ///< when each row was, in any unit, for splits by time; empty: rows stand in order
-  Missing missing = Missing::error;  ///< what a NaN in the matrix means; a matrix that is filled in is copied
+  Missing missing = Missing::error;  ///< the meaning of NaN in the matrix; a matrix that is filled in is copied
   std::string source = "memory";     ///< stands for the dataset in messages and reports
 };
 

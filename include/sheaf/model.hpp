@@ -23,29 +23,29 @@
 
 namespace sheaf {
 
-/// What one feature of the dataset adds to a decision value, summed over the features that a pipeline made from it.
+/// The share of one feature of the dataset in a decision value, summed over the features that a pipeline made from it.
 struct Contribution {
   std::int64_t feature = 0;  ///< of the dataset as it was for training: a place in Model::known_columns()
   double value = 0;          ///< as it is in the dataset
   double amount = 0;
 };
 
-/// Why a model predicts what it does for one row: decision = intercept + contributions + rest.
+/// The explanation of a model's prediction for one row: decision = intercept + contributions + rest.
 ///
 /// Contributions are Shapley values against a reference row, whose decision value is `intercept`: the means of the
 /// training rows behind the pipeline, and of the levels of nominal features their shares. A model that does not keep
 /// them (it has over 100,000 features, or is of another program) is explained against 0. A transform that mixes
-/// features (share, clr, norm, rank) is done before: contributions are of what it makes of each feature.
+/// features (share, clr, norm, rank) is done before: contributions are of its output for each feature.
 ///
-/// - Linear models of every kind: weight * (value - reference), exactly; of multinomial ones the weight less the mean
-///   of the feature's weights for all classes. Of sparse data, absent features are values of 0 and have contributions
+/// - Linear models of every kind: weight * (value - reference), exactly; for multinomial ones, the weight less the mean
+///   of the feature's weights for all classes. In sparse data, absent features are values of 0 and have contributions
 ///   like others.
 /// - SVMs and neighbours: features take the value of the row in place of the reference's one after another, and a
 ///   contribution is the mean change of the decision value over the orders of the features: over all orders if 10
 ///   features or fewer differ from the reference, else over random orders and their reverses. Either way they add up.
 ///   Of sparse data, absent features stay absent, and belong to `intercept`.
 struct Explanation {
-  /// The decision value: a target, or that of the predicted class where there are several. Of SVMs for pairs of classes
+  /// The decision value: a target, or that of the predicted class if there are several. For SVMs of pairs of classes,
   /// the sum of those of the predicted class against each other one.
   std::int32_t column = 0;
   /// Generalised linear models: on the scale of the link. Multinomial ones: less the mean of all classes'.
@@ -60,13 +60,13 @@ struct ExplainOptions {
   std::int32_t orders = 16;  ///< random orders of features, each with its reverse; the context's seed draws them
 };
 
-/// What weights of features change in a model of neighbours: beside the same model without them, on some rows.
+/// Effect of feature weights on a model of neighbours: compared with the same model without them, on some rows.
 struct FeatureWeightsEffect {
   std::int64_t rows = 0;
   std::int64_t neighbours = 0;  ///< training rows that decide about these rows, all together
   std::int64_t kept = 0;        ///< of them, those that would decide without the weights too
   std::int64_t changed = 0;     ///< predictions that would be others
-  Score with, without;          ///< of the predictions; of no rows where these have no labels
+  Score with, without;          ///< of the predictions; empty if these have no labels
 };
 /// `lists` as of Model::deciding_rows(); the predictions of the same rows with the weights and without. The scores are
 /// left to the caller.
@@ -88,7 +88,7 @@ class Model {
   /// Appears under its name whole or not at all. A format that cannot hold the model is an Error.
   void save(const std::string& path, ModelFile format = ModelFile::sheaf) const;
   std::string text(ModelFile format = ModelFile::sheaf) const;
-  /// The text in the format of the program that this family stands in for, where that can hold the model.
+  /// The text in the format of the program that this family stands in for, if that can hold the model.
   std::optional<std::string> peer_text() const;
 
   /// "linear", "elastic-net", "glm", "svm", "neighbors" or "stack".
@@ -100,60 +100,60 @@ class Model {
   bool is_regression() const;
   bool has_probabilities() const;
   std::vector<std::string> warnings() const;
-  /// None where the model has no weight for each feature.
+  /// None if the model has no weight for each feature.
   std::optional<Coefficients> coefficients() const;
 
   /// The dataset is as it was for training, before the pipeline: features are found by name, in any order, else by
-  /// position; see align_features(). `warnings` of the result say what was put right. `offsets` as predict_linear();
+  /// position; see align_features(). `warnings` of the result name the corrections. `offsets` as predict_linear();
   /// families that have none answer with a UsageError.
   template <class T>
   Predictions predict(const Context& context, const Dataset<T>& dataset, bool probabilities = false,
                       std::span<const double> offsets = {}) const;
-  /// The largest contributions to each row's decision value; of several targets to each of a row's, one after another.
-  /// SVMs of precomputed kernels, which know no features, are an Error.
+  /// The largest contributions to each row's decision value; for several targets, to each of a row's, one after
+  /// another. SVMs of precomputed kernels, which have no features, are an Error.
   template <class T>
   std::vector<Explanation> explain(const Context& context, const Dataset<T>& dataset,
                                    const ExplainOptions& options = {}) const;
-  /// The class or the target that a decision value speaks for, by its place; of a single target nothing.
+  /// The class or the target that a large decision value favours, by its place; empty for a single target.
   std::string decision_name(std::int32_t column) const;
-  /// Whether explain() speaks against the means of the training rows, and not against 0.
+  /// Whether explain() compares with the means of the training rows, and not with 0.
   bool keeps_means() const;
   /// The training rows that each prediction of a neighbours model rests on: see sheaf::deciding_rows(). Other families
   /// are an Error.
   template <class T>
   std::vector<std::vector<DecidingRow>> deciding_rows(const Context& context, const Dataset<T>& dataset,
                                                       std::int64_t most) const;
-  /// A model of neighbours as if features had no weights, with the same pipeline, calibration and threshold; none where
+  /// A model of neighbours as if features had no weights, with the same pipeline, calibration and threshold; none if
   /// they have none. Its training rows are those of this model, which must outlive it.
   std::optional<Model> without_feature_weights(const Context& context) const;
-  /// The decision values by class: of two classes one a row, above 0 speaking for the first; of more one a class. Those
-  /// of a regression as they are.
+  /// The decision values by class. Two classes: one a row, above 0 for the first; more: one a class. Those of a
+  /// regression as they are.
   std::vector<double> class_decisions(const Predictions& predictions) const;
   /// None if the dataset has no labels, or if those of a regression are not numbers, or not as many targets as the
-  /// model predicts. Of several targets the mean over them.
+  /// model predicts. The mean over several targets.
   std::optional<Score> score(const Predictions& predictions, const Target& target) const;
-  /// All scores of the predictions on the rows whose class the model knows; nothing where there are no such rows.
-  /// `predictions.classes` may be the caller's own choice, by a threshold. Of three classes or more, what depends on
-  /// the order of rows (AUC, average precision) is that of the probabilities if there are any, else of
+  /// All scores of the predictions on the rows whose class is one of the model; nothing if there are no such rows.
+  /// `predictions.classes` may be the caller's own choice, by a threshold. For three classes or more, scores that
+  /// depend on the order of rows (AUC, average precision) are those of the probabilities if there are any, else of
   /// class_decisions().
   std::optional<Scores> scores(const Context& context, const Predictions& predictions, const Target& target) const;
-  /// Classes of the dataset that the model does not know.
+  /// Classes of the dataset that are not classes of the model.
   std::vector<std::string> unknown_classes(const Target& target) const;
-  /// What a reader must know of the model, to read a dataset that it predicts.
+  /// Columns of the training dataset, which a reader needs to read a dataset for prediction.
   KnownColumns known_columns() const;
-  /// The prediction for a row as text: the class as spelled, the number, or 1 and -1 of a one-class SVM. Of several
-  /// targets their numbers with commas between.
+  /// The prediction for a row as text: the class as spelled, the number, or 1 and -1 of a one-class SVM. Several
+  /// targets: their numbers with commas between.
   std::string prediction_text(const Predictions& predictions, std::size_t row) const;
 
-  /// What is done to features before the model sees them; without steps where there is nothing to do.
+  /// Steps applied to features before the model; empty if there are none.
   const Pipeline& pipeline() const { return pipeline_; }
   void set_pipeline(Pipeline pipeline) { pipeline_ = std::move(pipeline); }
 
-  /// Probabilities are those of the calibration, where there is one, in place of the family's own.
+  /// Probabilities are those of the calibration, if there is one, in place of the family's own.
   const std::optional<Calibration>& calibration() const { return calibration_; }
   void set_calibration(Calibration calibration) { calibration_ = std::move(calibration); }
 
-  /// Two classes: where there is one, predicted classes follow it.
+  /// Two classes: if there is one, predicted classes follow it.
   const std::optional<Threshold>& threshold() const { return threshold_; }
   void set_threshold(const Threshold& threshold) { threshold_ = threshold; }
 

@@ -1,5 +1,5 @@
-// Distances between rows, and the nearest rows: exact, whatever the precision of the data. What is returned is computed
-// from the differences of values, in double, in one fixed order: the same bits on every device and for any number of
+// Distances between rows, and the nearest rows: exact, whatever the precision of the data. Distances are computed from
+// the differences of values, in double, in one fixed order: the same bits on every device and for any number of
 // threads, for dense data and for sparse.
 #pragma once
 
@@ -33,7 +33,7 @@ enum class DistanceType : std::uint8_t {
   jaccard,
 };
 
-/// What is known of a distance but its values.
+/// Properties of a distance.
 struct DistanceFunction {
   DistanceType type;
   std::string_view name;
@@ -57,7 +57,7 @@ struct NeighborOptions {
   bool include_self = false;  ///< of rows among themselves: each row is a neighbour of itself
 };
 
-/// The k nearest rows of each query, the nearest first, of equals that of the lower index. Indices count from 0.
+/// The k nearest rows of each query, the nearest first, and of equally near ones the lower index. Indices count from 0.
 struct NeighborLists {
   std::int64_t queries = 0;
   std::int64_t k = 0;
@@ -86,10 +86,10 @@ template <class T>
 RadiusLists find_within(const Context& context, const Dataset<T>& dataset, const NeighborOptions& options,
                         const Dataset<T>* queries = nullptr);
 
-/// What comparing all queries with all rows takes, roughly; the functions above choose an automatic device by it.
+/// Estimated work to compare all queries with all rows; the functions above choose an automatic device by it.
 template <class T>
 WorkEstimate neighbors_work(const Dataset<T>& dataset, const Dataset<T>* queries = nullptr);
-/// What finding neighbours takes: of rows of few features a tree of the CPU compares few.
+/// Estimated work to find neighbours: with few features, a tree on the CPU compares few pairs of rows.
 template <class T>
 WorkEstimate neighbors_work(const Dataset<T>& dataset, const Dataset<T>* queries, const DistanceOptions& distance);
 
@@ -156,23 +156,22 @@ enum class Vote : std::uint8_t {
   gaussian,          ///< exp(-(d / d_k)^2 / 2), d_k being the distance of the k-th
 };
 
-/// What is made of the neighbours.
+/// How neighbours determine the prediction.
 enum class LocalRule : std::uint8_t {
   votes,        ///< the class of most votes, or their mean number
-  hyperplane,   ///< the class whose K nearest rows span the nearest hyperplane (HKNN; ALH where features have weights)
+  hyperplane,   ///< the class whose K nearest rows span the nearest hyperplane (HKNN; ALH if features have weights)
   convex_hull,  ///< the class whose K nearest rows have the nearest convex hull (CKNN)
   local_svm,    ///< an SVM trained on the K nearest rows of all classes, for each query (SVM-KNN)
   falk_svm,     ///< the same around training rows that cover all, a query being decided by that of its nearest row
 };
 
-/// Of the SVMs that local_svm and falk_svm train.
+/// Kernel of the SVMs that local_svm and falk_svm train.
 enum class LocalKernel : std::uint8_t {
   linear,  ///< x'y
   rbf,     ///< exp(-gamma |x - y|^2)
 };
 
-/// Where weights of features come from. All but `given` are learnt on the rows that a model is trained on, and are
-/// scaled to a mean of 1.
+/// Source of feature weights. All but `given` are learnt on the training rows and scaled to a mean of 1.
 enum class FeatureWeighting : std::uint8_t {
   none,
   given,               ///< DistanceOptions::weights
@@ -190,10 +189,10 @@ struct KnnOptions {
   FeatureWeighting weighting = FeatureWeighting::none;
   double temperature = 1;                    ///< of class_ratio
   double lambda = 1;                         ///< hyperplanes and hulls: the penalty of their coefficients
-  LocalKernel kernel = LocalKernel::linear;  ///< local SVMs, as what follows
+  LocalKernel kernel = LocalKernel::linear;  ///< local SVMs, as the next three
   double cost = 1;
   double gamma = 0;         ///< 0: 1 / features
-  double tolerance = 1e-3;  ///< stop where the largest violation of the optimality conditions is below it
+  double tolerance = 1e-3;  ///< stop when the largest violation of the optimality conditions is below it
 };
 const Family& family_of(const KnnOptions& options);
 
@@ -222,7 +221,7 @@ struct KnnModel {
   Matrix<double> x;                   ///< the training rows
   std::vector<std::int32_t> classes;  ///< of each; regression: none
   std::vector<double> values;         ///< of each; classes: none
-  std::vector<float> row_weights;     ///< what each one's vote, or cost in SVMs, is multiplied with; empty: 1
+  std::vector<float> row_weights;     ///< factor of each one's vote, or cost in SVMs; empty: 1
   std::vector<std::int32_t> centres;  ///< falk_svm: of each, the row around which its SVM is trained; else none
 
   std::int64_t rows() const { return sheaf::rows(x); }
@@ -238,17 +237,17 @@ struct KnnModel {
 bool takes_numbers(const KnnOptions& options, const Target& target);
 
 /// Keeps the rows whose weight is not 0, and learns the weights of features. A k of votes beyond the number of rows, a
-/// numeric target for a rule that knows only classes, and labels that do not suit are Errors. Local models take the
-/// rows that there are where those are fewer than k.
+/// numeric target for a rule with classes only, and labels that do not suit are Errors. Local models take the rows that
+/// there are if those are fewer than k.
 template <class T>
 KnnModel train_knn(const Context& context, const Dataset<T>& dataset, const KnnOptions& options,
                    std::span<const float> row_weights = {});
 
-/// Features that the table lacks are 0; where both are named, every feature of the model must stand in the table under
-/// its name. `decisions` has a column for each class: its share of the votes; how far away its hyperplane or hull is,
-/// as a number below 0; or, of local SVMs, the decision value of two classes with its sign for each, of more how many
-/// of the other classes it wins against, and at most a third for the sum of those decision values. Of equals the lowest
-/// label is chosen: the smallest number, or the first word of the alphabet.
+/// Features that the table lacks are 0; if both are named, every feature of the model must stand in the table under its
+/// name. `decisions` has a column for each class: its share of the votes; how far away its hyperplane or hull is, as a
+/// number below 0; or, of local SVMs, the decision value of two classes with its sign for each, of more how many of the
+/// other classes it wins against, and at most a third for the sum of those decision values. The lowest label of equals
+/// is chosen: the smallest number, or the first word of the alphabet.
 template <class T>
 Predictions predict_knn(const Context& context, const KnnModel& model, const Dataset<T>& dataset,
                         bool probabilities = false);
@@ -262,12 +261,13 @@ std::unique_ptr<TrainedModel> trained_model(const KnnModel* model);
 struct DecidingRow {
   std::int64_t row = 0;  ///< among those that the model keeps, counted from 0
   double distance = 0;
-  double vote = 0;  ///< its share of all votes; NaN where there are no votes
+  double vote = 0;  ///< its share of all votes; NaN if there are no votes
   /// Its place, from 1, among the rows that would decide if features had no weights; 0: it would not be one of them.
   std::int64_t rank_without_weights = 0;
 };
-/// Of each row of the dataset those that decide about it, the nearest first, `most` at the most: all that vote; the K
-/// nearest of the predicted class whose hyperplane or hull is the nearest; all that its local SVM is trained on.
+/// The training rows that determine the prediction of each row of the dataset, the nearest first, `most` at the most:
+/// all that vote; the K nearest of the predicted class, whose hyperplane or hull is the nearest; all rows of its local
+/// SVM.
 template <class T>
 std::vector<std::vector<DecidingRow>> deciding_rows(const Context& context, const KnnModel& model,
                                                     const Dataset<T>& dataset, std::int64_t most);
@@ -276,7 +276,7 @@ std::vector<std::vector<DecidingRow>> deciding_rows(const Context& context, cons
 /// model, which must outlive it.
 KnnModel without_feature_weights(const Context& context, const KnnModel& model);
 
-/// Of every row, by the others: right rows or, of a regression, the mean squared error.
+/// Every row predicted from the others: number of correct rows or, in a regression, the mean squared error.
 struct LeaveOneOut {
   std::int64_t k = 0;
   Vote vote = Vote::uniform;

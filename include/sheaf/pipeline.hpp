@@ -1,5 +1,5 @@
-// What is done to features before a model sees them, as part of the model: learnt on the rows that it is trained on,
-// kept in its file, and applied to every dataset that it predicts.
+// Steps applied to features before a model. They are part of the model: learnt on its training rows, kept in its file,
+// and applied to every dataset that it predicts.
 //
 // Steps come in this order unless another is given: impute, encode, transform, filter, scale, select. Nominal features
 // become one feature of 0 and 1 for each level; a level that was not there in training becomes all zeros.
@@ -26,7 +26,7 @@ namespace sheaf {
 /// most frequent level.
 enum class Imputation : std::uint8_t { none, mean, median, most_frequent, constant };
 
-/// What is done to each row by itself, so that nothing is learnt. "The row" is all numeric features, or the named ones.
+/// Transform of each row by itself; nothing is learnt. "The row" is all numeric features, or the named ones.
 enum class RowTransform : std::uint8_t {
   log1p,  ///< log(1 + x); values must be above -1
   sqrt,   ///< values must be 0 or more
@@ -52,7 +52,7 @@ enum class PipelineStage : std::uint8_t { impute, encode, transform, filter, sca
 struct PipelineOptions {
   Imputation impute = Imputation::none;
   double fill = 0;                  ///< of the imputation `constant`
-  bool indicate_missing = false;    ///< one more feature for each that has missing values: 1 where it is missing
+  bool indicate_missing = false;    ///< one more feature for each that has missing values: 1 if it is missing
   std::int64_t min_level_rows = 1;  ///< levels with fewer rows share one feature
   std::vector<TransformOption> transforms = {};  ///< one after the other
   double min_prevalence = 0;  ///< features that are not 0 in a smaller share of the rows are left out
@@ -65,11 +65,11 @@ struct PipelineOptions {
   /// that the selection has not seen their labels and p-values hold. 1: both on all rows.
   double select_share = 1;
   std::vector<PipelineStage> order = {};  ///< empty: as above
-  // What decide_steps() fills in; default_pipeline() asks for both.
+  // Steps that decide_steps() fills in; default_pipeline() sets both.
   bool choose_impute = false;  ///< the median for missing values, if there are any
   bool choose_scale = false;   ///< mean 0 and standard deviation 1 for models that compare features, of dense tables
 
-  /// Nothing is asked for. Nominal features are encoded even so.
+  /// No step is requested. Nominal features are encoded even so.
   bool empty() const;
 };
 
@@ -90,7 +90,7 @@ struct RowStep {
   RowTransform transform = RowTransform::log1p;
   std::vector<std::int64_t> features = {};  ///< ascending; none: all numeric ones
 
-  /// Whether what comes out for a feature depends on the others.
+  /// Whether the output for a feature depends on the others.
   bool mixes_features() const { return transform != RowTransform::log1p && transform != RowTransform::sqrt; }
 };
 /// Keeps some features.
@@ -105,21 +105,21 @@ struct Pipeline {
   std::vector<std::string> feature_names;        ///< empty: by position
   std::vector<std::vector<std::string>> levels;  ///< of nominal features; empty: there are none
   std::vector<PipelineStep> steps;
-  // Of the dataset that it was learnt on, where that is known.
+  // Properties of the training dataset, if known.
   std::string label = {};          ///< name of the label's column
   std::string positive = {};       ///< name of the positive one of two classes
   std::vector<double> means = {};  ///< of each feature, missing values aside
-  /// Standard deviations or, where larger, a tenth of the largest distance from the mean; 0: constant, nominal or rare.
+  /// Standard deviations or, if larger, a tenth of the largest distance from the mean; 0: constant, nominal or rare.
   std::vector<double> spreads = {};
-  /// Of each feature the share of the rows that each of its levels has, missing values aside; none: not nominal.
+  /// For each feature, the share of rows at each of its levels, ignoring missing values; empty: not nominal.
   std::vector<std::vector<double>> level_shares = {};
 
   bool empty() const { return steps.empty(); }
 };
 
-/// Adds what models keep of the dataset they were trained on: the names of the label and of the positive class, and,
-/// up to 100,000 features, their means (to a millionth of the standard deviation) and spreads, and the shares of
-/// levels.
+/// Adds the properties that models keep of the dataset they were trained on: the names of the label and of the positive
+/// class, and, up to 100,000 features, their means (to a millionth of the standard deviation) and spreads, and the
+/// shares of levels.
 template <class T>
 void describe_training(const Context& context, const Dataset<T>& dataset, Pipeline& pipeline);
 
@@ -128,7 +128,7 @@ void describe_training(const Context& context, const Dataset<T>& dataset, Pipeli
 template <class T>
 std::vector<std::string> warn_of_scale(const Pipeline& pipeline, const Dataset<T>& dataset);
 
-/// Whether models of the dataset have steps before them: those asked for, and features with levels, which are encoded.
+/// Whether models of the dataset have steps before them: those requested, and features with levels, which are encoded.
 template <class T>
 bool needs_pipeline(const Dataset<T>& dataset, const PipelineOptions& options) {
   for (const auto& levels : dataset.levels)
@@ -136,10 +136,10 @@ bool needs_pipeline(const Dataset<T>& dataset, const PipelineOptions& options) {
   return !options.empty();
 }
 
-/// The steps before a model if none are named: those that the data and the model ask for.
+/// The steps before a model if none are named: those that suit the data and the model.
 PipelineOptions default_pipeline();
-/// Fills in the steps that were left open; asked again, the same. Features are scaled if the model's family wants that
-/// and has_scales().
+/// Fills in the steps that were left open; a second call changes nothing. Features are scaled if the model's family
+/// needs that and has_scales().
 template <class T>
 void decide_steps(const Dataset<T>& dataset, const ModelOptions& model, PipelineOptions& options);
 /// Whether the features of a dataset have scales to make equal: it is dense, and less than half of its values are 0.
@@ -148,19 +148,19 @@ bool has_scales(const Dataset<T>& dataset);
 /// "missing values filled with the median, features scaled (standard)"; empty: there are no steps.
 std::string describe_steps(const PipelineOptions& options);
 
-/// Learns the steps on all rows of the dataset, the last count of `options.counts` in its selection. What cannot be
-/// learnt is an Error that names the feature.
+/// Learns the steps on all rows of the dataset, the last count of `options.counts` in its selection. A step that cannot
+/// be learnt is an Error that names the feature.
 template <class T>
 Pipeline learn_pipeline(const Context& context, const Dataset<T>& dataset, const PipelineOptions& options);
 
 /// How values become states for a selection on all rows, with the number of bins. None: nothing is selected by states.
 template <class T>
 std::optional<BinningOptions> selection_binning(const Dataset<T>& dataset, const PipelineOptions& options);
-/// Sentences on what the options leave to the data: the number of bins.
+/// Sentences about options that the data determine: the number of bins.
 template <class T>
 std::vector<std::string> pipeline_notes(const Dataset<T>& dataset, const PipelineOptions& options);
 
-/// The dataset as the model sees it.
+/// The dataset after the pipeline.
 template <class T>
 Dataset<T> apply_pipeline(const Context& context, const Pipeline& pipeline, const Dataset<T>& dataset);
 

@@ -15,14 +15,14 @@
 
 namespace sheaf {
 
-/// Whose rules settle what the method leaves open.
+/// Rules for the details that the method leaves open.
 enum class RescoreRules : std::uint8_t {
   safe,        ///< results that do not depend on the order of rows, that leak nothing, and that weak data cannot break
   percolator,  ///< Percolator 3.08, to the printed digit
 };
 
 enum class SearchType : std::uint8_t {
-  automatic,     ///< separate where some spectrum has both targets and decoys
+  automatic,     ///< separate if some spectrum has both targets and decoys
   concatenated,  ///< targets and decoys were searched together: each spectrum has one best match
   separate,      ///< each spectrum has matches of both searches
 };
@@ -37,7 +37,7 @@ enum class Confidence : std::uint8_t {
 
 /// How posterior error probabilities are estimated.
 enum class PepMethod : std::uint8_t {
-  automatic,  ///< rank; corrected where the safe rules use mix-max
+  automatic,  ///< rank; corrected if the safe rules use mix-max
   rank,       ///< isotonic spline of decoys over the rank
   score,      ///< the same over the score
   pooled,     ///< pooled differences of q-values
@@ -59,11 +59,11 @@ struct RescoreOptions {
   bool quick = false;          ///< costs of 1, and an end when iterations gain little
   bool best_positive = false;  ///< at most one positive for each spectrum
   FeatureScaling scaling = FeatureScaling::standard;
-  std::string direction;                   ///< the feature to begin with, after a - where lower is better; empty: found
+  std::string direction;                   ///< the feature to begin with, after a - if lower is better; empty: found
   std::vector<double> initial_weights;     ///< to begin with, of features as they are, the bias last; empty: none
   std::vector<std::string> initial_names;  ///< features that these weights are of; empty: the PSMs', in their order
   bool apply_only = false;                 ///< score with initial_weights, without training
-  bool keep_trained = false;               ///< the trained model even where it accepts fewer than the initial direction
+  bool keep_trained = false;               ///< the trained model even if it accepts fewer than the initial direction
   bool tolerant = false;                   ///< questionable data are no error (Percolator's --no-terminate)
   SearchType search = SearchType::automatic;
   Confidence confidence = Confidence::automatic;
@@ -71,21 +71,22 @@ struct RescoreOptions {
   std::int64_t subset = 0;   ///< PSMs to train on; 0: all
   bool peptides = true;      ///< also the best PSM of each peptide
   bool proteins = false;     ///< also proteins, by their best peptide that no other has
-  std::string decoy_prefix;  ///< of the names of decoy proteins; empty: what those of decoys share, up to the first _
-  std::string fasta;         ///< sequences by which proteins that peptides cannot tell apart are grouped; empty: none
+  std::string decoy_prefix;  ///< of the names of decoy proteins; empty: the common beginning of decoys' names, up to
+                             ///< the first _
+  std::string fasta;         ///< sequences by which proteins that peptides cannot distinguish are grouped; empty: none
   std::string enzyme = "trypsin";  ///< that the sequences are cut by
   std::string group;  ///< q-values within groups: a column's name, "file" or "modified"; empty: of all together
   std::string protein_separator = "\t";
   std::vector<std::string> ignore;  ///< columns that are no features
-  std::string features_file;        ///< where to write the scaled features as a PIN file; empty: nowhere
+  std::string features_file;        ///< file for the scaled features, as a PIN file; empty: none
   std::string checkpoint;           ///< file that training is saved in now and then (safe rules); empty: nowhere
-  bool resume = false;              ///< goes on from what is in `checkpoint`; it must be of the same run
+  bool resume = false;              ///< continues from `checkpoint`; it must be of the same run
   std::uint64_t seed = 1;
-  /// Hears what Percolator would print, with its level (1: results, 2: progress).
+  /// Receives the lines that Percolator would print, with its level (1: results, 2: progress).
   std::function<void(int level, std::string_view line)> log = {};
 };
 
-/// What one fold learnt in one iteration.
+/// One training step of one fold.
 struct FoldStep {
   std::int64_t positives = 0;  ///< trained on
   double cost_positive = 0;
@@ -110,7 +111,7 @@ struct RescoreLevel {
   std::int64_t accepted = 0;  ///< targets with q below test_fdr
 };
 
-/// A protein, by the best of its peptides that belong to it alone. Of a target and its decoy only the better one is
+/// A protein, by the best of its peptides that belong to it alone. Only the better one of a target and its decoy is
 /// kept (Savitski and others 2015).
 struct RescoreProtein {
   std::string name;        ///< of a group: its members' names with commas between them
@@ -156,16 +157,16 @@ struct RescoreResult {
   SearchType search = SearchType::automatic;      ///< as found or given
   Confidence confidence = Confidence::automatic;  ///< as used
   RescoreLevel psms;
-  RescoreLevel peptides;                 ///< empty where they were not asked for
-  std::vector<RescoreProtein> proteins;  ///< the best first; empty where they were not asked for
+  RescoreLevel peptides;                 ///< empty if they were not requested
+  std::vector<RescoreProtein> proteins;  ///< the best first; empty if they were not requested
   std::vector<std::string> warnings;
-  std::vector<std::string> group_names;           ///< where q-values are of groups
+  std::vector<std::string> group_names;           ///< if q-values are of groups
   std::vector<std::int32_t> groups;               ///< of each row
   std::vector<std::string> file_names;            ///< of spectrum files; empty: PSMs do not name them
   std::function<PsmView(std::int32_t row)> text;  ///< of a row
   std::function<bool(std::int32_t row)> is_target;
   std::function<std::int32_t(std::int32_t row)> file;  ///< of a row, into file_names
-  std::shared_ptr<RescoreLog> log;                     ///< none where nothing was saved
+  std::shared_ptr<RescoreLog> log;                     ///< none if nothing was saved
 };
 
 /// Rescores the PSMs of PIN files (compressed or not). The safe rules also read comma-separated tables (.csv), pepXML
@@ -181,9 +182,9 @@ struct RescoreTable {
   std::string protein_separator = "\t";
 };
 
-/// A level as tab-separated text with Percolator's columns and six significant digits: PSMId, filename where PSMs name
+/// A level as tab-separated text with Percolator's columns and six significant digits: PSMId, filename if PSMs name
 /// their files, score, q-value, posterior_error_prob, peptide, proteinIds. "-" is standard output; the ending of `path`
-/// may ask for compression.
+/// may select compression.
 void write_level(const Context& context, const RescoreResult& result, const RescoreLevel& level,
                  const RescoreTable& table, const std::string& path);
 
@@ -193,8 +194,8 @@ void write_proteins(const RescoreResult& result, RescoreRules rules, bool target
 /// Percolator's weights file. Written with four decimals as Percolator does, or with all digits.
 void write_weights(const RescoreModel& model, const std::string& path, bool all_digits);
 
-/// Of Percolator's weights file: for each fold the weights of features as they are, the bias last. Values must be one
-/// for each name.
+/// Reads Percolator's weights file: for each fold the weights of unscaled features, the bias last. There must be one
+/// value for each name.
 RescoreModel read_weights(const std::string& path);
 
 template <>

@@ -1,7 +1,6 @@
 // How good predictions are. A score that the rows at hand do not define (the AUC of a single class) is NaN.
 //
-// Decision values are row-major. Two classes have one column, which speaks for class 0 where it is positive; three or
-// more have one column each.
+// Decision values are row-major. Two classes have one column, positive for class 0; three or more have one column each.
 #pragma once
 
 #include <array>
@@ -55,7 +54,7 @@ struct MetricInfo {
   bool larger_is_better = true;
   bool regression = false;
   bool probabilities = false;      ///< only of models that have them
-  std::int32_t least_classes = 2;  ///< with fewer classes it says nothing
+  std::int32_t least_classes = 2;  ///< it is undefined for fewer classes
   bool summary = true;             ///< part of short summaries
   std::string_view aliases = {};   ///< other names that are understood, with spaces between
   bool survival = false;           ///< of survival models, which have no other
@@ -86,9 +85,9 @@ struct Scores {
   std::vector<double> roc;                                ///< two classes: roc_curve() at roc_points points
   std::vector<double> precision_recall;                   ///< two classes: precision_recall_curve() at as many
   std::vector<double> recall;                             ///< of each class; NaN: no row of it
-  std::vector<std::int64_t> confusion;                    ///< true class x predicted class, where the classes are few
-  std::vector<double> decisions;        ///< test rows x decision values, where a search was asked to keep them
-  std::vector<std::int32_t> predicted;  ///< likewise: the class of each test row; regression: none
+  std::vector<std::int64_t> confusion;                    ///< true class x predicted class, if the classes are few
+  std::vector<double> decisions;                          ///< test rows x decision values, if a search was to keep them
+  std::vector<std::int32_t> predicted;                    ///< likewise: the class of each test row; regression: none
 
   double score(Metric metric) const { return values[static_cast<std::size_t>(metric)]; }
 };
@@ -99,11 +98,11 @@ double accuracy(std::span<const std::int32_t> truth, std::span<const std::int32_
 /// The mean over the classes among `truth` of the share of their rows that is found.
 double balanced_accuracy(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
                          std::int32_t classes);
-/// Of the rows predicted as class `positive`, the share that belongs to it; of -1, the mean over the classes that occur
-/// in either list. A class without a row found right has 0. The same holds for recall() and f1().
+/// Share of the rows predicted as class `positive` that belong to it; with -1, the mean over the classes that occur in
+/// either list. 0 for a class without a correct row. The same holds for recall() and f1().
 double precision(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted, std::int32_t classes,
                  std::int32_t positive = -1);
-/// Of the rows of class `positive`, the share that is predicted as it.
+/// Share of the rows of class `positive` that are predicted as it.
 double recall(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted, std::int32_t classes,
               std::int32_t positive = -1);
 /// The harmonic mean of precision and recall.
@@ -113,10 +112,10 @@ double f1(std::span<const std::int32_t> truth, std::span<const std::int32_t> pre
 double precision_weighted(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
                           std::int32_t classes);
 double f1_weighted(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted, std::int32_t classes);
-/// The recall of each class; NaN where `truth` has no row of it.
+/// The recall of each class; NaN if `truth` has no row of it.
 std::vector<double> recall_of_classes(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
                                       std::int32_t classes);
-/// Matthews's correlation of truth and predictions, -1 to 1, for any number of classes (Gorodkin 2004). 0 where either
+/// Matthews's correlation of truth and predictions, -1 to 1, for any number of classes (Gorodkin 2004). 0 if either
 /// list has a single class.
 double matthews_correlation(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
                             std::int32_t classes);
@@ -130,13 +129,14 @@ double auc_of_classes(std::span<const double> decisions, std::int32_t columns, s
 /// The same, each class weighted by its rows.
 double auc_of_classes_weighted(std::span<const double> decisions, std::int32_t columns,
                                std::span<const std::int32_t> truth);
-/// The mean over the positive rows of the precision where all rows with at least their value are taken for positive:
+/// The mean over the positive rows of the precision if all rows with at least their value are taken for positive:
 /// the area under the steps of the precision-recall curve.
 double average_precision(std::span<const double> values, std::span<const std::uint8_t> positive);
 /// Two classes: of class `positive`. More: the mean over the classes of each one against the rest.
 double average_precision_of_classes(std::span<const double> decisions, std::int32_t columns,
                                     std::span<const std::int32_t> truth, std::int32_t positive);
-/// The share of rows whose true class is among the k largest columns, of equals the first. Three classes or more.
+/// The share of rows whose true class is among the k largest columns; the first of equals counts. Three classes or
+/// more.
 double top_k_accuracy(std::span<const double> decisions, std::int32_t columns, std::span<const std::int32_t> truth,
                       std::int32_t k);
 /// The mean of -log(probability of the true class), with the probabilities of logistic regression.
@@ -145,12 +145,12 @@ double log_loss(std::span<const double> decisions, std::int32_t columns, std::sp
 /// the sum over the classes of (probability - 1 if it is the true class, else 0)^2.
 double brier_score(std::span<const double> decisions, std::int32_t columns, std::span<const std::int32_t> truth);
 
-/// The share of positive rows found where a share k / (points - 1) of the others is taken for positive, for k = 0, 1
-/// ...: the ROC curve, straight between its corners. Empty where a class is missing.
+/// The share of positive rows found if a share k / (points - 1) of the others is taken for positive, for k = 0, 1 ...:
+/// the ROC curve, straight between its corners. Empty if a class is missing.
 std::vector<double> roc_curve(std::span<const double> values, std::span<const std::uint8_t> positive,
                               std::size_t points);
-/// The precision where the largest values, as few as possible but at least one positive row's, are taken for positive
-/// so that a share k / (points - 1) of the positive rows is found, for k = 0, 1 ... Empty where a class is missing.
+/// The precision if the largest values, as few as possible but at least one positive row's, are taken for positive so
+/// that a share k / (points - 1) of the positive rows is found, for k = 0, 1 ... Empty if a class is missing.
 std::vector<double> precision_recall_curve(std::span<const double> values, std::span<const std::uint8_t> positive,
                                            std::size_t points);
 
@@ -162,14 +162,14 @@ double mean_squared_error(std::span<const double> predicted, std::span<const dou
 double root_mean_squared_error(std::span<const double> predicted, std::span<const double> truth);
 double mean_absolute_error(std::span<const double> predicted, std::span<const double> truth);
 double max_error(std::span<const double> predicted, std::span<const double> truth);
-/// Of counts and other numbers of 0 or more; NaN where a prediction is not above 0 or a target below 0.
+/// For counts and other non-negative numbers; NaN if a prediction is not above 0 or a target is below 0.
 double mean_poisson_deviance(std::span<const double> predicted, std::span<const double> truth);
-/// Of numbers above 0; NaN where a prediction or a target is not.
+/// For numbers above 0; NaN if a prediction or a target is not.
 double mean_gamma_deviance(std::span<const double> predicted, std::span<const double> truth);
-/// Of power 1.5, between both; NaN where a prediction is not above 0 or a target below 0.
+/// Power 1.5, between both; NaN if a prediction is not above 0 or a target is below 0.
 double mean_tweedie_deviance(std::span<const double> predicted, std::span<const double> truth);
-/// Of predictions of a quantile: the mean of quantile * (truth - predicted) where that is above 0, else of (quantile -
-/// 1) times it.
+/// For predictions of a quantile, with d = truth - predicted: the mean of quantile * d if d > 0, else (quantile - 1) *
+/// d.
 double mean_pinball_loss(std::span<const double> predicted, std::span<const double> truth, double quantile = 0.5);
 
 // Survival: times, and whether the event came then (1) or the row is censored (0).
@@ -177,8 +177,8 @@ double mean_pinball_loss(std::span<const double> predicted, std::span<const doub
 /// Harrell's: of all pairs of rows of which one had its event before the other's time (or at the time at which the
 /// other was censored), the share in which it has the larger value; equal values count half. NaN without such pairs.
 double concordance(std::span<const double> values, std::span<const double> times, std::span<const std::uint8_t> events);
-/// Twice what the logarithm of the partial likelihood (ties by Breslow) lacks to the largest possible, over the number
-/// of events; `values` are logarithms of hazards. NaN without events.
+/// Twice the difference between the largest possible logarithm of the partial likelihood (ties by Breslow) and the
+/// actual one, over the number of events; `values` are logarithms of hazards. NaN without events.
 double partial_likelihood_deviance(std::span<const double> values, std::span<const double> times,
                                    std::span<const std::uint8_t> events);
 

@@ -1,6 +1,7 @@
 // A whole search, of any family of models: every point of its space on every split is trained in common sheaves and
 // scored on the held-out rows; the best is chosen and trained again on all rows. Nested validation repeats the search
-// without each outer fold; with resamples in place of folds it also says how stable the chosen features are (a study).
+// without each outer fold; with resamples in place of folds it also measures the stability of the chosen features (a
+// study).
 #pragma once
 
 #include <cstdint>
@@ -39,22 +40,21 @@ inline constexpr std::string_view automatic_model = "auto";
 SearchSpace space_of_models(std::string_view names, const PipelineOptions& pipeline = {});
 /// Whether this kind of model has a parameter of that name.
 bool has_parameter(const ModelOptions& options, std::string_view name);
-/// Sets one parameter from text, of several models in each that has it. One that none has is a UsageError.
+/// Sets one parameter from text; with several models, in each that has it. One that none has is a UsageError.
 void set_parameter_of_models(SearchSpace& space, std::string_view name, std::string_view text);
-/// What a search is of if no model is named: `auto` or, if parameters of models are given, the first kind that has
-/// them.
+/// The model of a search that names none: `auto` or, if parameters of models are given, the first kind that has them.
 std::string default_model(const std::vector<std::string>& parameters);
 
 enum class Choice : std::uint8_t {
-  best,                ///< the best mean score; of equals that of the better log loss or AUC, then the simplest
+  best,                ///< the best mean score; the better log loss or AUC decides among equals, then the simpler model
   one_standard_error,  ///< the simplest model whose mean is within one standard error of the best
 };
 
-/// What is done with rows that have the same features as another one, which a model would be tested on after it had
-/// learnt them. Splits of the caller, leave-one-out, bootstraps and time are never changed.
+/// Treatment of rows with the same features as another row, on which a model would be tested after it had learnt them.
+/// Splits of the caller, leave-one-out, bootstraps and time are never changed.
 enum class EqualRows : std::uint8_t {
   /// Together, unless folds would be uneven, or rows are equal because features have few values: over a tenth of the
-  /// rows equal another, and half of the features tell less than nine tenths as many rows apart as all do.
+  /// rows equal another, and half of the features distinguish less than nine tenths as many rows as all do.
   automatic,
   together,  ///< always on one side of a split, as a group is
   apart,     ///< split like other rows
@@ -62,7 +62,7 @@ enum class EqualRows : std::uint8_t {
 
 /// Options of a search of any family.
 struct SearchOptions {
-  /// None: leave-one-out where that is free, else stratified for classes and k-fold for numbers; groups stay together.
+  /// None: leave-one-out if that is free, else stratified for classes and k-fold for numbers; groups stay together.
   std::optional<SplitKind> split;
   std::int32_t folds = 0;      ///< folds, shuffles or bootstraps; 0: 5, and leave-one-out is welcome
   double test_fraction = 0.2;  ///< shuffles: share of the rows that a split holds out
@@ -70,7 +70,7 @@ struct SearchOptions {
   std::int64_t window = 0;     ///< time: moments before these that it trains on; 0: all
   std::int64_t gap = 0;        ///< time: moments left out between the two
   EqualRows equal_rows = EqualRows::automatic;
-  PipelineOptions pipeline;      ///< what is done to features first, learnt on the training rows of each split
+  PipelineOptions pipeline;      ///< steps before the model, learnt on the training rows of each split
   std::optional<Splits> splits;  ///< the caller's own, in place of split, folds and test_fraction
 
   std::int32_t outer = 0;                ///< outer folds or resamples of nested validation; 0: none
@@ -93,10 +93,10 @@ struct SearchOptions {
   std::int32_t batch = 0;          ///< models trained and recorded together; 0: as many as are worth it and fit
   std::vector<float> row_weights;  ///< how much each row counts in training; empty: 1
   std::vector<Device> also;        ///< devices that share the work with the context's
-  /// The grid goes on beyond its ends while the best point is there; decide() sets it where the grid was left open.
+  /// The grid is extended beyond its ends while the best point is there; decide() sets it if the grid was left open.
   bool extend = false;
   /// Leave-one-out for free: each row is predicted by all others, from one list of neighbours, and scores are those of
-  /// `folds` parts of the rows. decide() sets it where rows are left out one at a time and votes of neighbours, without
+  /// `folds` parts of the rows. decide() sets it if rows are left out one at a time and votes of neighbours, without
   /// weights of features, need nothing but the rows.
   bool one_out_in_parts = false;
   bool predictions = false;  ///< of the chosen models for the rows they did not see: trains one more for each split
@@ -104,15 +104,15 @@ struct SearchOptions {
   std::optional<CalibrationMethod> calibrate = {};
   /// Two classes: how the threshold of the model is chosen on those predictions, which are made then.
   std::optional<ThresholdOptions> threshold = {};
-  /// Of the chosen point, trained on growing shares of the training rows of each split: two models for each.
+  /// Train the chosen point on growing shares of the training rows of each split: two models for each.
   bool learning_curve = false;
   /// How often each feature is shuffled among the held-out rows of each split; 0: no permutation importance.
   std::int32_t permutation_importance = 0;
   /// How often the whole search is repeated with labels in random order, to see whether it finds more than chance; 0:
   /// no.
   std::int32_t permutation_test = 0;
-  /// Of several models: the final model is a stack of the best points of so many of them, whose weights are learnt on
-  /// held-out predictions; 0: the final model is the best one alone.
+  /// Several models: the final model is a stack of the best points of so many of them, with weights learnt on held-out
+  /// predictions; 0: the final model is the best one alone.
   std::int32_t stack = 0;
 };
 
@@ -137,8 +137,8 @@ Chosen choose(std::span<const ScoreSummary> summaries, bool larger_is_better, Ch
 /// One of several models that were compared.
 struct ComparedModel {
   Candidate candidate;             ///< with everything decided
-  std::string title;               ///< what is trained, in words
-  SizeWords size_words;            ///< what the size of such a model counts
+  std::string title;               ///< description of the model
+  SizeWords size_words;            ///< the unit of such a model's size
   std::vector<std::int32_t> axes;  ///< places of its parameters in SearchResult::axes
   std::int32_t points = 0;         ///< that were tried over all rows
   /// Over all rows it was dropped as worse than the best after so many splits; 0: it was not.
@@ -174,13 +174,13 @@ struct FeatureStability {
   std::int64_t index = 0;
   std::string name;
   double frequency = 0;                ///< share of the resamples that gave it a weight
-  double median_rank = 0;              ///< by size of effect; where it is not chosen, behind all that are
+  double median_rank = 0;              ///< by size of effect; if it is not chosen, behind all that are
   double standard_deviation = 0;       ///< standard deviation of its values, all rows
   std::vector<double> mean_weight;     ///< of each decision value, over the resamples that gave it a weight
   std::vector<double> sign_agreement;  ///< the share of those weights that have the more frequent sign; 0: no weights
 };
 
-/// Nogueira, Sechidis and Brown 2018: 1 where all sets agree, 0 as of sets of the same sizes drawn at random.
+/// Nogueira, Sechidis and Brown 2018: 1 if all sets agree, 0 on average for sets of the same sizes drawn at random.
 struct Stability {
   double value = 1;
   double low = 1;  ///< of the interval that holds 95 % by their theorem for many sets
@@ -189,8 +189,8 @@ struct Stability {
 };
 Stability stability_of(std::span<const std::vector<std::int64_t>> sets, std::int64_t features);
 
-/// What chosen models predict for the rows that their splits hold out: the model of all rows on the splits of its
-/// search or, where there are any, the models of the outer folds on these. Lists have an entry for each prediction.
+/// Predictions of chosen models for held-out rows: those of the model of all rows on the splits of its search or, if
+/// there are outer folds, those of their models on them. Lists have an entry for each prediction.
 struct HeldOutPredictions {
   std::vector<std::int32_t> splits;   ///< from 0
   std::vector<std::int32_t> rows;     ///< of the dataset, from 0
@@ -199,10 +199,10 @@ struct HeldOutPredictions {
   std::vector<double> values;         ///< regression: entries x targets
   std::int32_t columns = 1;
   std::vector<double> decisions;  ///< entries x columns
-  /// Entries x classes, where the models have them. With a calibration those of one that was learnt without the rows of
+  /// Entries x classes, if the models have them. With a calibration those of one that was learnt without the rows of
   /// the entry's split.
   std::vector<double> probabilities;
-  /// Where a threshold was asked for: the class by one that was chosen without the rows of the entry's split.
+  /// If a threshold was requested: the class by a threshold chosen without the rows of the entry's split.
   std::vector<std::int32_t> by_threshold;
 
   std::size_t size() const { return rows.size(); }
@@ -216,7 +216,7 @@ struct LearningCurve {
   std::vector<ModelScores> held_out;
 };
 
-/// By how much the score to choose by gets worse where a feature is shuffled among held-out rows (Breiman 2001; Fisher,
+/// By how much the score to choose by gets worse if a feature is shuffled among held-out rows (Breiman 2001; Fisher,
 /// Rudin and Dominici 2019).
 struct FeatureImportance {
   std::int64_t index = 0;
@@ -224,18 +224,18 @@ struct FeatureImportance {
   ScoreSummary drop;  ///< over the splits, of the means over the shuffles; above 0: the feature helps
 };
 
-/// The search beside the same search with labels in random order.
+/// The search compared with the same search with labels in random order.
 struct PermutationTest {
   double score = 0;            ///< of the search, by nested validation if there is any
   std::vector<double> scores;  ///< with labels in random order
   double p_value = 1;          ///< (1 + searches with a score as good) / (1 + all of them)
 };
 
-/// How a stack combines models: learnt on what they predict for held-out rows.
+/// How a stack combines models: learnt on their predictions for held-out rows.
 struct LearntStack {
   std::vector<Point> members;   ///< best first
   std::vector<double> weights;  ///< of each member: 0 or more, of sum 1
-  /// Of members that have no probabilities of their own.
+  /// Calibrations of members without probabilities of their own.
   std::vector<std::optional<Calibration>> calibrations;
 };
 
@@ -244,18 +244,18 @@ struct StackResult {
   LearntStack all;                  ///< that of the final model, learnt on the held-out rows of all splits
   std::vector<LearntStack> splits;  ///< its members, with weights learnt without the rows of each split
   std::vector<LearntStack> outer;   ///< of the search without the rows of each outer fold
-  /// What `all` was learnt on, for each of its members; classes: with probabilities.
+  /// Training data of `all`, for each of its members; classes: with probabilities.
   std::vector<HeldOutPredictions> held_out;
 };
 
 struct SearchResult {
   SearchSpace space;      ///< with everything that was left open decided
   SearchOptions options;  ///< likewise
-  SizeWords size_words;   ///< what the size of a model counts
+  SizeWords size_words;   ///< the unit of a model's size
   std::uint64_t seed = 0;
   std::string source;
-  std::string label;  ///< the name of what is predicted, where the dataset names it
-  std::string title;  ///< what is trained, in words
+  std::string label;  ///< the name of the target, if the dataset names it
+  std::string title;  ///< description of the models
   std::int64_t rows = 0;
   std::int64_t features = 0;
   std::int64_t groups = 0;                ///< that stay together; 0: none
@@ -272,27 +272,27 @@ struct SearchResult {
   std::optional<Model> model;               ///< trained on all rows; none in a study
   std::vector<FeatureStability> stability;  ///< most frequent first, then by median rank
   Stability overall;
-  StabilityByChance chance;       ///< where it was asked for
+  StabilityByChance chance;       ///< if requested
   std::int32_t best_overall = 0;  ///< place in `points`: the best mean over the levels of all outer resamples
   std::vector<PathStep> path;     ///< of options.path_split
-  std::optional<HeldOutPredictions> held_out;       ///< where they were asked for
+  std::optional<HeldOutPredictions> held_out;       ///< if requested
   std::optional<LearningCurve> learning_curve;      ///< likewise
   std::vector<FeatureImportance> importance;        ///< likewise; the most important first
   std::optional<PermutationTest> permutation_test;  ///< likewise
-  /// Of the chosen model of neighbours, where features have weights: on the held-out rows of the first splits.
+  /// For a chosen model of neighbours with feature weights: on the held-out rows of the first splits.
   std::optional<FeatureWeightsEffect> weights_effect;
-  /// Linear models: of the features as the model sees them, over all rows.
+  /// Linear models: of the features after the pipeline, over all rows.
   std::vector<double> standard_deviations;
-  /// Of a pipeline that selects by states: how values become states on all rows, with the number of bins.
+  /// Binning of a pipeline that selects features by states: on all rows, with the number of bins.
   std::optional<BinningOptions> selection_binning;
-  KernelCounts counts;  ///< SVMs: of what this run trained
+  KernelCounts counts;  ///< SVMs: of the models that this run trained
   std::vector<std::string> warnings;
   std::vector<std::string> notes;
   /// If several models were compared: all of them, simplest first. `space`, `title` and the pipeline of `options` are
   /// then those of the chosen one, and the first axis is the model. A stack is the last one, with one point, and chosen
   /// on every level.
   std::vector<ComparedModel> models;
-  std::optional<StackResult> stack;  ///< where it was asked for
+  std::optional<StackResult> stack;  ///< if requested
 
   /// The model of a point; nullptr if one model alone was searched.
   const ComparedModel* model_of(const Point& point) const {
@@ -308,12 +308,12 @@ struct SearchResult {
   /// the final model.
   SearchResult of_model(std::int32_t model) const;
 
-  /// The class or the target that a decision value speaks for; of a single target nothing.
+  /// The class or the target that a large decision value favours; empty for a single target.
   std::string column_name(std::int32_t column) const {
     const auto& names = target_names.empty() ? class_names : target_names;
     return names.empty() ? std::string() : names[static_cast<std::size_t>(column)];
   }
-  // Of a level of this search; `p` is a place in its `points`.
+  // Scores of a level of this search; `p` is a place in its `points`.
   std::vector<double> scores(const SearchLevel& of, std::size_t p, Metric metric) const;
   ScoreSummary summary(const SearchLevel& of, std::size_t p, Metric metric) const;
   /// The mean size over the splits; below 0: not counted.
@@ -321,7 +321,7 @@ struct SearchResult {
   const Point& point(const SearchLevel& of, std::size_t p) const {
     return points[static_cast<std::size_t>(of.points[p])];
   }
-  // Of the level over all rows.
+  // The same for the level over all rows.
   ScoreSummary summary(std::size_t p, Metric metric) const { return summary(level, p, metric); }
   const Point& chosen() const { return point(level, level.chosen.chosen); }
   /// The value of one parameter of a point.
@@ -329,7 +329,7 @@ struct SearchResult {
   /// "C = 0.1, gamma = 0.5".
   std::string point_text(const Point& of) const;
 
-  /// Of the chosen models on the outer folds or resamples.
+  /// Scores of the chosen models on the outer folds or resamples.
   ScoreSummary outer_summary(Metric metric) const;
   /// Over the outer levels that tried the point: of their means over the splits.
   ScoreSummary overall_summary(std::size_t point, Metric metric) const;
@@ -339,7 +339,7 @@ struct SearchResult {
 
 /// How the work is divided. Two runs with the same plan give the same bits.
 struct BatchPlan {
-  /// Of one batch at most.
+  /// Limits of one batch.
   struct Size {
     std::int32_t tasks = 0;
     std::int32_t splits = 0;
@@ -363,17 +363,17 @@ class SearchLog {
   virtual void keep(std::int32_t batch, const std::vector<ModelScores>& models) = 0;
 };
 
-/// Fills in what the caller left open and the data decide: splits, score, strategy and the grid, except what needs
+/// Sets the options that the caller left to the data: splits, score, strategy and the grid, except those that need
 /// training. Options that contradict each other, or do not suit the labels, are a UsageError or an Error.
 template <class T>
 void decide(const Dataset<T>& dataset, SearchSpace& space, SearchOptions& options);
 
-/// What the search takes, roughly; nothing may be left open. See Context::for_work().
+/// Estimated work of the search; all options must be decided. See Context::for_work().
 template <class T>
 WorkEstimate search_work(const Dataset<T>& dataset, const SearchSpace& space, const SearchOptions& options);
 
 /// A split that trains without rows of some class, or whose test rows do not define the score to choose by, is an Error
-/// before anything is trained. Stopped (see Context) keeps what `log` holds.
+/// before anything is trained. Stopped (see Context) keeps the content of `log`.
 template <class T>
 SearchResult search(const Context& context, const Dataset<T>& dataset, const SearchSpace& space,
                     const SearchOptions& options = {}, SearchLog* log = nullptr);

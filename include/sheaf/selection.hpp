@@ -26,7 +26,7 @@ namespace sheaf {
 struct CriterionInfo {
   std::string_view name;   ///< "jmi"
   std::string_view title;  ///< "joint mutual information"
-  std::string_view help;   ///< one line: what it prefers, and the formula
+  std::string_view help;   ///< one line: its preference, and the formula
   bool uses_beta = false;
   bool uses_gamma = false;
   bool uses_threshold = false;   ///< fcbf
@@ -60,8 +60,8 @@ struct SelectionOptions {
   std::string counting = "auto";  ///< how joint states are counted: a name of counting_methods(), for tests
   bool lazy = true;               ///< leave out candidates that an upper bound rules out; the result is the same
   std::vector<Device> also;       ///< devices that share the work with the context's
-  /// Of candidates whose scores differ by rounding alone the one with the largest number is picked, and of equals the
-  /// first. Empty: as `match` says.
+  /// Among candidates whose scores differ by rounding alone, the one with the largest number is picked, and among
+  /// equals the first. Empty: see `match`.
   TieScores tie_scores = {};
 };
 
@@ -80,13 +80,13 @@ struct SelectedFeature {
 struct SelectionWork {
   std::int64_t pairs_possible = 0;
   std::int64_t pairs_counted = 0;
-  std::int64_t pairs_ordered = 0;  ///< counted once more in FEAST's order, where rounding may decide
+  std::int64_t pairs_ordered = 0;  ///< counted once more in FEAST's order, if rounding may decide
 };
 
 struct Selection {
   std::string criterion;
   std::vector<SelectedFeature> selected;  ///< best first
-  std::vector<std::string> notes;         ///< for the user, such as why fewer were selected than asked for
+  std::vector<std::string> notes;         ///< for the user, such as why fewer were selected than requested
   SelectionWork work;
   std::string counting;  ///< the way of counting that was used
 };
@@ -129,15 +129,15 @@ struct EnsembleMember {
 };
 
 /// The stability of the same selections after the labels were permuted among the rows. Resamples share rows, so that it
-/// is above 0 although the features then say nothing of the labels.
+/// is above 0 although the features are then independent of the labels.
 struct StabilityByChance {
-  std::vector<double> values;  ///< one a permutation; none: it was not asked for
+  std::vector<double> values;  ///< one a permutation; none: it was not requested
 
   bool empty() const { return values.empty(); }
   double mean() const;
   double largest() const;
 };
-/// In words: what a stability of 1 stands for, and what chance gives.
+/// In words: the meaning of a stability of 1, and the stability by chance.
 std::string stability_scale(const StabilityByChance& chance);
 
 struct Ensemble {
@@ -164,10 +164,10 @@ double selection_stability(std::span<const std::vector<std::int64_t>> sets, std:
 struct SelectRequest {
   SelectionOptions options;
   EnsembleOptions ensemble;          ///< several criteria, or resamples: their choices are combined
-  BinningOptions binning;            ///< how values become states, where `cuts` says nothing
+  BinningOptions binning;            ///< how values become states, if `cuts` is empty
   std::optional<Binning> cuts = {};  ///< learnt before; none: learnt from the dataset
   bool allow_fewer = true;           ///< a dataset with fewer features than options.count: all of them, else an Error
-  bool plots = false;                ///< also what only the HTML report shows
+  bool plots = false;                ///< also the plots of the HTML report
 };
 
 /// A selected feature, best first.
@@ -220,7 +220,7 @@ struct SelectionResult {
 template <class T>
 SelectionResult select(const Context& context, const Dataset<T>& dataset, const SelectRequest& request = {});
 
-/// What the selection takes, roughly. See Context::for_work().
+/// Estimated work of the selection. See Context::for_work().
 template <class T>
 WorkEstimate selection_work(const Dataset<T>& dataset, const SelectRequest& request);
 

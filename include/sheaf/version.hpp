@@ -1,4 +1,4 @@
-// The version of these headers, for programs that must know at compile time. The build reads it from here.
+// The version of these headers, for programs that need it at compile time. The build reads it from here.
 #pragma once
 
 #define SHEAF_VERSION_MAJOR 0

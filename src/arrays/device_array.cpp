@@ -132,7 +132,7 @@ DeviceArray combine(const Context& context, BinaryFunction function, const Devic
   const auto type = common_type(x.type(), y.type());
   const auto a = convert(context, x, type);
   const auto b = convert(context, y, type);
-  // Of two arrays of one size, a matrix gives its shape rather than a vector.
+  // If both arrays have the same size, a matrix rather than a vector determines the shape.
   const bool of_x = x.size() == size && (y.size() != size || x.columns() != 1);
   const auto& shape = of_x ? x : y;
   DeviceArray result(type, shape.rows(), shape.columns(), x.device());

@@ -108,7 +108,7 @@ SHEAF_HOST_DEVICE inline T evaluate(BinaryFunction function, T x, T y) {
   return x;
 }
 
-/// What combined with any number leaves it as it is.
+/// The neutral element: combined with any number, it leaves that number unchanged.
 SHEAF_HOST_DEVICE inline double start_of(Reduction reduction) {
   if (reduction == Reduction::least) return INFINITY;
   if (reduction == Reduction::largest) return -INFINITY;
@@ -121,7 +121,8 @@ SHEAF_HOST_DEVICE inline double combine_two(Reduction reduction, double a, doubl
   return a + b;
 }
 
-/// Element (o, k) of a reduction, k running over what is combined into output o, stands at o * by_output + k * by_step.
+/// Element (o, k) of a reduction, k running over the elements combined into output o, is at o * by_output + k *
+/// by_step.
 struct Reach {
   std::int64_t outputs = 0;
   std::int64_t count = 0;

@@ -31,7 +31,7 @@ class ArrayOps {
   /// Element i of x is x[i % x_size], and likewise of y.
   virtual void combine(BinaryFunction function, const T* x, std::int64_t x_size, const T* y, std::int64_t y_size,
                        std::int64_t size, T* out) = 0;
-  /// out[o] is `factor` times what the elements of output o give.
+  /// out[o] is `factor` times the reduction of the elements of output o.
   virtual void reduce(Reduction reduction, const Reach& reach, double factor, const T* x, double* out) = 0;
   virtual void product(const ProductShape& shape, const T* x, const T* y, T* out) = 0;
   /// out (columns x rows) of x (rows x columns).

@@ -1,4 +1,4 @@
-// Arithmetic on arrays by the cores. A function is known where its loop is compiled, so that simple ones become
+// Arithmetic on arrays on CPU cores. The function is known when its loop is compiled, so that simple ones become
 // vectors.
 #include <algorithm>
 #include <utility>

@@ -46,7 +46,7 @@ int available_threads() {
 
 namespace {
 
-/// Which power of 1024 a unit stands for: "", "B", "K", "KB", "KiB", "M" ...; -1: it is none.
+/// The power of 1024 that a unit stands for: "", "B", "K", "KB", "KiB", "M" ...; -1 if it is no unit.
 int unit_power(std::string_view unit) {
   if (unit.empty() || unit == "B") return 0;
   const auto position = std::string_view("KMGT").find(unit.front());

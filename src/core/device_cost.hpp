@@ -1,5 +1,5 @@
-// How long work takes on either device, roughly: what decides between them where the choice is left to us. The rates
-// are those of products with sparse data, which move more than they multiply; dense ones are faster on both.
+// How long work takes on either device, roughly: used to choose an automatic device. The rates are those of products
+// with sparse data, which move more than they multiply; dense ones are faster on both.
 #pragma once
 
 #include <sheaf/solvers/device.hpp>

@@ -1,5 +1,5 @@
-// The part of the CUDA runtime that the core needs, in a header that any compiler can read: runtime.cu where there is
-// CUDA, absent.cpp where there is none.
+// The part of the CUDA runtime that the core needs, in a header that any compiler can read: runtime.cu with CUDA,
+// absent.cpp without.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace sheaf::cuda {
 
-/// Every GPU the driver shows; when there is none, one unusable entry that says why.
+/// Every GPU the driver shows; when there is none, one unusable entry that states why.
 std::vector<DeviceInfo> list_devices();
 
 void* allocate(int index, std::int64_t bytes);
 void release(int index, void* memory) noexcept;
-/// Memory that was given back goes to the driver; none is touched where no GPU was used.
+/// Memory that was given back goes to the driver; no GPU is touched if none was used.
 void release_cached(int index) noexcept;
 void copy_to_host(void* to, int index, const void* from, std::int64_t bytes);
 void copy_from_host(int index, void* to, const void* from, std::int64_t bytes);

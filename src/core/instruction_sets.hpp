@@ -1,9 +1,9 @@
-// Which instructions hot loops may use. Their sources (cmake/instruction_sets.cmake lists them) are compiled once for
-// each set that a machine may have, and the best set that this machine has is chosen when the program runs.
+// Instruction sets for hot loops. The sources of these loops (cmake/instruction_sets.cmake lists them) are compiled
+// once for each set that a machine may have, and the best set that this machine has is chosen when the program runs.
 //
-// What the rest of the library calls in such a source is a template on one of the types of sheaf::sets, instantiated
-// for sets::Compiled, so that each compilation has names of its own. Everything else in an object of a set beyond the
-// baseline is hidden from the linker: code for a newer machine never serves an older one.
+// Functions in such a source that the rest of the library calls are templates on one of the types of sheaf::sets,
+// instantiated for sets::Compiled, so that each compilation has names of its own. Everything else in an object of a set
+// beyond the baseline is hidden from the linker: code for a newer machine never serves an older one.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace sheaf {
 
 namespace sets {
-struct Baseline {};  // what every machine has that runs this build
+struct Baseline {};  // available on every machine that runs this build
 struct V3 {};        // x86-64-v3: AVX2 and fused multiply-add
 struct V4 {};        // x86-64-v4: AVX-512
 struct Sve {};       // Armv8.2 with scalable vectors

@@ -1,8 +1,8 @@
 // Loops over the cores. Results do not depend on the number of threads, nor on which thread takes which index.
 //
-// The threads belong to the library (thread_pool.cpp). They help whoever is in such a loop, so several host threads may
-// call at once. A loop inside a loop runs on its own thread alone. Exceptions leave the loop: that of the lowest index,
-// whichever thread met it.
+// The threads belong to the library (thread_pool.cpp). They help every thread in such a loop, so several host threads
+// may call at once. A loop inside a loop runs on its own thread alone. Exceptions leave the loop: that of the lowest
+// index, whichever thread threw it.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ class IndexWork {
   void operator()(std::int64_t i) const { call_(work_, i); }
 
  private:
-  /// Compiled once for any number of threads: where it were inlined, sums might be contracted or made vectors of in
-  /// other ways, and bits would depend on the number of threads.
+  /// Compiled once for any number of threads: if it were inlined, sums might be contracted or made vectors of in other
+  /// ways, and bits would depend on the number of threads.
   template <class Work>
   [[gnu::noinline]] static void call(const void* object, std::int64_t i) {
     (*static_cast<const Work*>(object))(i);
@@ -94,7 +94,7 @@ void parallel_ranges(int threads, std::int64_t count, std::int64_t grain, const 
   const std::int64_t parts = parts_for(count, grain, threads, 4);
   parallel_for(threads, parts, [&](std::int64_t part) { work(part_of(count, parts, part)); });
 }
-/// The same on the context's threads, in smaller chunks: a stop is asked for between them.
+/// The same on the context's threads, in smaller chunks: it checks for a stop between them.
 template <class Work>
 void parallel_ranges(const Context& context, std::int64_t count, std::int64_t grain, const Work& work) {
   const std::int64_t parts = parts_for(count, grain, context.threads(), 16);

@@ -7,16 +7,16 @@
 
 namespace sheaf {
 
-/// What a target that is a symbolic link means.
+/// Treatment of a target that is a symbolic link.
 enum class Links {
   follow,   ///< the file it points to is written, as other programs do with names that a user gives
-  replace,  ///< the link is replaced by the file: in folders of results, where nobody asked for the link
+  replace,  ///< the link is replaced by the file: in folders of results, where no user requested the link
 };
 
-/// A new file beside `target`, which publish() renames to it. Nobody can know its name before it is there. Until then
-/// the destructor removes it, and so does remove_temporaries(). A file that is replaced keeps its permissions; a new
-/// one has those of the umask. A target that exists and is no regular file (a pipe, /dev/null), or that names a
-/// descriptor (/dev/stdout, /dev/fd/3), is written directly: publish() does nothing and nothing is ever removed.
+/// A new file beside `target`, which publish() renames to it. Its name is unpredictable. Before publish() the
+/// destructor removes it, and so does remove_temporaries(). A file that is replaced keeps its permissions; a new one
+/// has those of the umask. A target that exists and is no regular file (a pipe, /dev/null), or that names a descriptor
+/// (/dev/stdout, /dev/fd/3), is written directly: publish() does nothing and nothing is ever removed.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& target, Links links = Links::follow);
@@ -51,7 +51,7 @@ bool is_temporary_name(std::string_view name, std::string_view target);
 /// The path that writing to `path` writes to: links are followed, also those to files that do not exist.
 std::string without_links(const std::string& path);
 
-/// Makes what was done to names in the folder of `path` survive a loss of power, where the file system can.
+/// Makes what was done to names in the folder of `path` survive a loss of power, if the file system can.
 void synchronise_folder_of(const std::string& path) noexcept;
 
 }  // namespace sheaf

@@ -2,9 +2,9 @@
 // indices until none is left. The caller then waits for those who joined, never for one that did not come: on a busy
 // machine it does all the work itself rather than wait for a core.
 //
-// A thread without work looks out for the next job for a while (decision 30 says how long and why), then sleeps. Losing
-// a core meanwhile is the sign of a busy machine: for some time nobody looks out then, since what waits would take the
-// time of what works.
+// A thread without work spins for a while, waiting for the next job (decision 30 explains how long and why), then
+// sleeps. Losing a core meanwhile is the sign of a busy machine: for some time threads then sleep at once, since
+// spinning takes time from work.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -49,7 +49,7 @@ inline void relax() {
 /// time is no sign, nor are moments: the system itself has something to do now and then.
 class LostCore {
  public:
-  /// To be asked often; looks up the system's counts once in a millisecond.
+  /// Cheap to call often: looks up the system's counts once in a millisecond.
   bool again(Clock::time_point now) { return now - looked_ >= 1ms && again_now(now); }
   /// The same without a rest. Time that went by is no sign of itself: a virtual machine's host may have taken it.
   bool again_now(Clock::time_point now) {
@@ -84,7 +84,7 @@ class LostCore {
 };
 thread_local LostCore lost_core;
 
-/// Threads of all programs that run or would like to; 0: not known.
+/// Threads of all programs that run or are ready to; 0: unknown.
 int runnable_threads() {
   const int file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
@@ -96,7 +96,7 @@ int runnable_threads() {
   return size > 0 && std::sscanf(text.data(), "%*f %*f %*f %d/", &runnable) == 1 ? runnable : 0;
 }
 
-/// How long to look out for something that will come soon, before going to sleep.
+/// Spins while waiting for something that will come soon, then sleeps.
 class Patience {
  public:
   /// True as soon as done() is; false: it may take long, sleep.
@@ -160,7 +160,7 @@ class Patience {
 };
 
 /// One loop. Lives in the pool, so that a late helper may still look at it.
-class alignas(cache_line) Job {  // NOLINT(clang-analyzer-optin.performance.Padding): what all threads change lies apart
+class alignas(cache_line) Job {  // NOLINT(clang-analyzer-optin.performance.Padding): shared data are kept apart
  public:
   /// False: another caller has it.
   bool claim() {
@@ -177,7 +177,7 @@ class alignas(cache_line) Job {  // NOLINT(clang-analyzer-optin.performance.Padd
     state_.store(claimed | opened, std::memory_order_release);
   }
 
-  /// A helper joins where there is something left to do and a place free.
+  /// A helper joins if there is something left to do and a place free.
   bool join() {
     auto state = state_.load(std::memory_order_acquire);
     while ((state & opened) != 0 && (state & helpers) + 1 < threads_.load(std::memory_order_relaxed) && has_more())
@@ -190,8 +190,8 @@ class alignas(cache_line) Job {  // NOLINT(clang-analyzer-optin.performance.Padd
     if ((before & asleep) != 0 && (before & helpers) == 1) futex_wake(state_, 1);
   }
 
-  /// Indices until none is left. Where each thread has one, it is the same one in every such loop: the core may still
-  /// have its data.
+  /// Takes indices until none is left. If there is one for each thread, a thread takes the same one in every such loop:
+  /// the core may still have its data.
   void take_indices(std::int64_t thread) {
     const auto count = count_.load(std::memory_order_relaxed);
     const auto next = [&] { return next_.fetch_add(1, std::memory_order_relaxed); };
@@ -300,7 +300,7 @@ class Pool {
   }
 
  private:
-  static constexpr Duration idle_longest = 5s;  // then a thread ends, and what it kept is freed
+  static constexpr Duration idle_longest = 5s;  // then a thread ends, and its memory is freed
 
   /// A process that was forked has one thread, whatever its parent had.
   static void start_anew() { new (&instance()) Pool(); }
@@ -327,7 +327,7 @@ class Pool {
     if (missing > 0 && sleeping_.load() > 0) futex_wake(news_, missing);
   }
 
-  /// Fewer than wanted where the system has no more: the caller does what they would have done.
+  /// Fewer than wanted if the system has no more: the caller does their work.
   void start_threads(int wanted) {
     const std::lock_guard lock(mutex_);
     sigset_t all;

@@ -1,4 +1,4 @@
-// Stands in for runtime.cu in a build without CUDA: there is no GPU, and it says why.
+// Stands in for runtime.cu in a build without CUDA: there is no GPU, and errors state why.
 #if !SHEAF_CUDA
 
 #include <sheaf/error.hpp>

@@ -17,7 +17,7 @@ struct Cublas {
   decltype(&cublasGetStatusString) status_string;
 };
 
-/// Opens the library at the first call and keeps it open; an Error says what to install when it is missing.
+/// Opens the library at the first call and keeps it open; an Error states what to install if it is missing.
 const Cublas& cublas();
 
 }  // namespace sheaf::cuda

@@ -17,7 +17,7 @@ constexpr std::int64_t staged_bytes = std::int64_t{8} << 20;
 
 /// Memory of one GPU that was given back and waits for its next use. Solvers make and drop blocks by the dozen, and
 /// asking the driver for memory costs as much as a product. No more waits than is in use, or an eighth of the GPU; 256
-/// MiB where nothing is in use any more. Never destroyed: the driver may be gone before us.
+/// MiB if nothing is in use any more. Never destroyed: the driver may be gone before us.
 class Pool {
  public:
   static Pool& of(int index) {
@@ -50,7 +50,7 @@ class Pool {
     return memory;
   }
 
-  /// Work in flight may still use the memory: whoever takes it next must find that work done.
+  /// Work in flight may still use the memory: its next user must wait for that work.
   void put(void* memory) noexcept {
     cudaDeviceSynchronize();
     const std::lock_guard lock(mutex_);
@@ -142,7 +142,7 @@ class Pool {
       waiting_.erase(largest);
     }
   }
-  /// Of the current GPU's memory.
+  /// An eighth of the current GPU's memory.
   std::int64_t eighth() noexcept {
     if (eighth_ > 0) return eighth_;
     std::size_t free_bytes = 0;

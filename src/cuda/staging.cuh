@@ -1,4 +1,4 @@
-// Host memory for what goes to a GPU and back often, or is read from there: copies from elsewhere would wait.
+// Host memory for data that go to a GPU and back often, or are read from there: copies from elsewhere would wait.
 #pragma once
 
 #include <cstddef>
@@ -33,8 +33,8 @@ class Staging {
 };
 
 /// A little pinned memory for the small vectors that cross between the launches of one stream: a copy from other memory
-/// waits until the stream is idle. Pinning takes as long as a small fit, so that the rings of what is done with are
-/// kept for the next.
+/// waits until the stream is idle. Pinning takes as long as a small fit, so the rings of finished work are kept for the
+/// next.
 class StagingRing {
  public:
   explicit StagingRing(const Stream& stream) : stream_(stream), memory_(take()) {}
@@ -46,7 +46,7 @@ class StagingRing {
     free_.push_back(memory_);
   }
 
-  /// Room that copies of the stream may use until `ring_bytes` more are asked for; nullptr: too much for the ring.
+  /// Room that copies of the stream may use until `ring_bytes` more are requested; nullptr: too much for the ring.
   template <class T>
   T* room(std::size_t count) {
     const std::size_t bytes = (count * sizeof(T) + alignment - 1) / alignment * alignment;

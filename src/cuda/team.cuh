@@ -54,7 +54,7 @@ struct Warp {
   __device__ Warp part() const { return {}; }
   /// Whether this thread's part may write what belongs to a row.
   __device__ bool owns(std::int32_t) const { return true; }
-  /// The places of what is not 0, in order; returns their number.
+  /// The places of the numbers that are not 0, in order; returns their number.
   template <class T>
   __device__ std::int32_t list_nonzero(const T* w, std::int32_t count, std::int32_t* places) const {
     const unsigned lane = threadIdx.x & 31U;

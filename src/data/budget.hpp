@@ -1,4 +1,4 @@
-// Whether a dataset fits CPU memory, asked before it is made.
+// Checks whether a dataset fits CPU memory, before it is made.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,7 @@
 
 namespace sheaf {
 
-/// Bytes that data may take on the CPU: the context's budget where it computes there, else what is free.
+/// Bytes that data may take on the CPU: the context's budget if it computes there, else the free memory.
 inline std::int64_t cpu_budget(const Context& context) {
   return context.device().is_cpu() ? context.memory() : describe(Device::cpu()).free_bytes;
 }
@@ -23,7 +23,7 @@ inline double dense_bytes(std::int64_t rows, std::int64_t columns, std::int64_t 
 }
 
 /// An Error unless `bytes` for each feature are within the budget. A sparse dataset of few values may have an index far
-/// out, and what is kept for each feature counts from 1 up to it. `what` is kept: "the weights of a model".
+/// out, and memory per feature is needed from 1 up to it. `what` is kept: "the weights of a model".
 template <class T>
 void check_feature_memory(const Context& context, const Dataset<T>& dataset, std::int64_t bytes,
                           std::string_view what) {

@@ -44,7 +44,7 @@ bool has_one_of(const std::vector<std::string>& words, const std::array<std::str
   return std::find_first_of(words.begin(), words.end(), known.begin(), known.end()) != words.end();
 }
 
-/// 1: what one looks for, such as a disease; -1: what it is compared with, such as controls; 0: the name says neither.
+/// 1: the class of interest, such as a disease; -1: the reference, such as controls; 0: the name implies neither.
 int what_it_says(std::string_view name) {
   static constexpr std::array<std::string_view, 28> looked_for{
       "yes",      "true",     "case",    "cases",    "sick",       "ill",       "tumour",

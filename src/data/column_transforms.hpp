@@ -1,4 +1,4 @@
-// What splits see of the features: the columns of a dataset through a shift and a factor of each split, without a copy.
+// Features after the transform of each split: the columns of a dataset through a shift and a factor, without a copy.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 namespace sheaf {
 namespace {
 
-/// Calls entry(column, value) for what is stored of a row; zeros of dense ones are not, but for -0.
+/// Calls entry(column, value) for the stored entries of a row; zeros of dense rows do not count, except -0.
 template <class T, class Entry>
 void for_stored(const Matrix<T>& x, std::int64_t row, Entry&& entry) {
   if (const auto* sparse = std::get_if<SparseMatrix<T>>(&x)) {

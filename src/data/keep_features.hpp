@@ -12,7 +12,7 @@ namespace sheaf {
 template <class T>
 Dataset<T> keep_features(const Dataset<T>& dataset, std::span<const std::int64_t> features);
 
-/// As take_features(); features without names are called by their positions in the dataset.
+/// Same as take_features(), except that features without names are named by their positions in the dataset.
 template <class T>
 Dataset<T> take_named_features(const Dataset<T>& dataset, std::span<const std::int64_t> features, int threads);
 

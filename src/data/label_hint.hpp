@@ -10,7 +10,7 @@
 
 namespace sheaf {
 
-/// Whether the classes are whole numbers which nobody has called classes, so that they may be a numeric target.
+/// Whether the classes are whole numbers not stated to be classes, so that they may be a numeric target.
 inline bool may_be_numbers(const Target& target) {
   return target.kind == LabelKind::automatic && !target.values.empty() && target.class_names.size() > 2 &&
          target.looks_like_classes();

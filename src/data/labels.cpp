@@ -24,7 +24,7 @@ std::string canonical_label(std::string_view label) {
 
 namespace {
 
-/// Many classes that are not whole numbers, of which nobody said that they are classes.
+/// Many classes that are not whole numbers, not stated to be classes.
 bool is_doubtful(const Target& target) {
   constexpr std::size_t few = 20;
   if (target.kind != LabelKind::automatic || target.class_names.size() <= few) return false;

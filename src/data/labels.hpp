@@ -1,5 +1,5 @@
-// The labels that models learn to predict: classes in their order, the positive one and what each class weighs, or the
-// numbers of a regression. Every family takes its labels from here, so that all agree.
+// The labels that models learn to predict: classes in their order, the positive one and the weight of each class, or
+// the numbers of a regression. Every family takes its labels from here, so that all agree.
 #pragma once
 
 #include <cstdint>
@@ -34,20 +34,20 @@ struct Labels {
   }
 };
 
-/// Classes stand in the target's order where it is fixed, else in the order of their first rows; but then -1 first and
-/// +1 second change places, so that positive decision values speak for +1. No labels at all, labels of a regression
-/// that are not numbers, numbers of too many different values to be classes, more than 20 classes that are not whole
-/// numbers where nobody said that they are classes, and several targets are Errors; `instead` says what to train then.
+/// Classes stand in the target's order if it is fixed, else in the order of their first rows; but then -1 first and +1
+/// second change places, so that positive decision values favour +1. No labels at all, labels of a regression that are
+/// not numbers, numbers of too many different values to be classes, more than 20 classes that are not whole numbers
+/// unless they are stated to be classes, and several targets are Errors; `instead` is the advice what to train.
 Labels make_labels(const Target& target, const std::string& source, std::int64_t rows, bool regression,
                    std::string_view instead);
-/// Of a regression of several targets.
+/// Labels for a regression of several targets.
 Labels make_several_labels(const Target& target, std::int64_t rows);
-/// Several targets are an Error that says which models take them.
+/// Several targets are an Error that names the models that take them.
 void refuse_several(const Target& target, const std::string& source);
-/// A model for numbers (`regression`) of labels that are said to be classes, or the other way round, is a UsageError;
-/// `option` is what chose the model.
+/// A model for numbers (`regression`) of labels stated to be classes, or the other way round, is a UsageError; `option`
+/// is the option that chose the model.
 void check_label_kind(const Target& target, bool regression, std::string_view option);
-/// Of a survival model; a target that is none, and no events at all, are Errors.
+/// Labels for a survival model; a target that is none, and no events at all, are Errors.
 Labels make_survival_labels(const Target& target, const std::string& source, std::int64_t rows);
 /// The positive one of two classes; else -1.
 std::int32_t positive_of(const Target& target);
@@ -68,17 +68,17 @@ std::vector<double> weigh_classes(const ClassWeights& weights, std::span<const s
 /// How many rows there are of each class, each counted `times` (empty: once).
 std::vector<double> count_classes(const Labels& labels, std::span<const float> times = {});
 bool all_one(std::span<const double> weights);
-/// Of numbers that count by the weights of their rows (none: 1), divided by the sum of the weights; 0 of no numbers.
+/// Standard deviation of numbers that count by the weights of their rows (empty: 1), divided by the sum of the weights;
+/// 0 for no numbers.
 double standard_deviation(std::span<const double> values, std::span<const float> row_weights = {});
 
-/// The place of a class; a UsageError where there is none of that name.
+/// The place of a class; a UsageError if there is none of that name.
 std::size_t find_class(std::span<const std::string> names, const std::string& wanted);
 
 /// For each of `labels` which of `names` it is; -1: none.
 std::vector<std::int32_t> match_classes(std::span<const std::string> names, std::span<const std::string> labels);
 
-/// The integer a class name stands for; an Error where it stands for none, for the model files of `program` hold no
-/// other.
+/// The integer a class name stands for; an Error if it stands for none, for the model files of `program` hold no other.
 std::string integer_label(const std::string& name, std::string_view program);
 
 }  // namespace sheaf

@@ -8,7 +8,7 @@
 
 namespace sheaf {
 
-/// What work() returns; an Error of it whose message does not name the source gets its name in front.
+/// Returns the result of work(). If its Error does not name the source, the name is put in front of the message.
 template <class Work>
 auto name_source(const std::string& source, Work&& work) {
   const auto named = [&](const Error& error) {

@@ -14,7 +14,7 @@
 
 namespace sheaf {
 
-/// A number, a list or a word; null where nothing is given.
+/// A number, a list or a word; null if nothing is given.
 inline nlohmann::ordered_json value_json(ParameterType type, const std::string& text) {
   using Json = nlohmann::ordered_json;
   const bool list =

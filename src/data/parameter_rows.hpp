@@ -71,7 +71,7 @@ std::string default_of(const Parameter<Options>& row, const std::string& automat
   return automatic.empty() ? row.get(Options{}) : automatic;
 }
 
-/// `automatic`, where not empty, says in words what the default value stands for ("all cores").
+/// `automatic`, if not empty, describes the default value in words ("all cores").
 template <class Options, class T>
 Parameter<Options> number_row(std::string name, T Options::*member, Limits<T> limits, std::string help,
                               const std::string& automatic = {}) {

@@ -1,4 +1,4 @@
-// Labels that say nothing of the features any more: what is found with them, chance finds.
+// Labels made independent of the features: a result on them is due to chance.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The table of families: one row says everything that other parts of Sheaf know of a family of models. A family is a
+// The table of families: one row holds everything that other parts of Sheaf need of a family of models. A family is a
 // folder with a class that implements Family, and a line in table.cpp.
 #pragma once
 
@@ -46,10 +46,9 @@ class Family {
 
   /// In model files and results: "linear", "svm" ...
   virtual std::string_view name() const = 0;
-  /// What stands above its options in help.
+  /// Heading of its options in help.
   virtual std::string_view section() const = 0;
-  /// The kinds of models, by the names people know them by. The first one's name stands for the family where users name
-  /// it.
+  /// The kinds of models, by their usual names. The first one's name stands for the family in texts for users.
   virtual std::vector<ModelKind> kinds() const = 0;
   /// In the order in which help shows them.
   virtual std::vector<Parameter<ModelOptions>> parameters() const = 0;
@@ -58,8 +57,8 @@ class Family {
   /// The options with everything that was left open decided. Options that contradict each other, or do not suit the
   /// labels, are a UsageError or an Error.
   virtual ModelOptions with_defaults(ModelOptions options, const DataSummary& data) const = 0;
-  /// What training of some models takes, roughly: enough to tell a job for a GPU from one that ends before the GPU has
-  /// started.
+  /// Estimated work to train some models, precise enough to separate a job for a GPU from one that ends before the GPU
+  /// has started.
   virtual WorkEstimate training_work(const ModelOptions& options, const DataSummary& data, double models) const = 0;
   /// The same of all points on `splits` splits of `levels` levels of a nested search.
   virtual WorkEstimate search_work(const SearchSpace& space, const DataSummary& data, double splits,
@@ -74,7 +73,7 @@ class Family {
   virtual bool wants_scaling(const ModelOptions& /*options*/) const { return false; }
   /// The kinds that a choice among models tries on such data, each with its place in the order from simple to complex.
   virtual std::vector<std::pair<int, std::string>> automatic_kinds(const DataSummary& /*data*/) const { return {}; }
-  /// The space of a search whose points are known, so that nothing need be found out about the dataset, through column
+  /// The space of a search whose points are given, so that no property of the dataset is needed, with column
   /// transforms.
   virtual SearchSpace with_known_points(SearchSpace space) const { return space; }
 
@@ -110,7 +109,7 @@ class Family {
   virtual std::unique_ptr<TrainedModel> read_peer(ModelReader& reader) const;
   /// Whether that format can hold models of these options and labels, before one is trained; else an Error.
   virtual void check_peer_format(const ModelOptions& /*options*/, const Target& /*target*/) const {}
-  /// What to say of the data before training begins.
+  /// Warnings about the data, to be shown before training.
   virtual std::vector<std::string> warnings_before(const Dataset<float>& /*dataset*/,
                                                    const ModelOptions& /*options*/) const {
     return {};
@@ -123,7 +122,7 @@ class Family {
 
 /// All of them, in the order in which help shows them.
 std::span<const Family* const> families();
-/// Adds a family of a program's own, which must live as long as the program. Before anything else asks for the table.
+/// Adds a family of a program's own, which must live as long as the program. Before anything else uses the table.
 void add_family(const Family& family);
 /// nullptr: there is no such family.
 const Family* find_family(std::string_view name);
@@ -208,7 +207,7 @@ template <class Derived, class M>
 class TrainedModelOf : public TrainedModel {
  public:
   explicit TrainedModelOf(M model) : own_(std::move(model)), model_(own_) {}
-  /// Of a model that outlives it.
+  /// The model must outlive this object.
   explicit TrainedModelOf(const M* model) : model_(*model) {}
   std::int64_t features() const override { return model_.features; }
   const std::vector<std::string>& feature_names() const override { return model_.feature_names; }
@@ -236,7 +235,7 @@ class TrainedModelOf : public TrainedModel {
   const M& model_;
 };
 
-/// Of families that predict without offsets.
+/// For families that predict without offsets.
 void refuse_offsets(std::span<const double> offsets);
 
 }  // namespace sheaf

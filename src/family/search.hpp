@@ -1,4 +1,4 @@
-// A family of models in a search over one dataset: what the search engine knows of it.
+// A family of models in a search over one dataset: as the search engine uses it.
 #pragma once
 
 #include <cstdint>
@@ -37,12 +37,12 @@ class Trainer {
 
   /// From now on, jobs are over the splits of `table`, which must outlive their training.
   virtual void load(const SplitTable& table) = 0;
-  /// The same, with the features as each split sees them; of families that take them.
+  /// The same, with the features transformed for each split; for families that take transforms.
   virtual void load_transformed(const SplitTable& /*table*/, ColumnTransforms /*transforms*/) {
     throw InternalError("column transforms were given to a family that takes none");
   }
-  /// Trains all jobs as one sheaf and scores each on the test rows of its split. `chosen`: they are what inner searches
-  /// chose, which are few and kept.
+  /// Trains all jobs as one sheaf and scores each on the test rows of its split. `chosen`: they are the points that
+  /// inner searches chose, which are few and kept.
   virtual std::vector<ModelScores> train(std::span<const Job> jobs, bool chosen) = 0;
 };
 
@@ -54,14 +54,14 @@ struct BatchLimits {
   bool whole_grids = false;  // all points of a split belong together
 };
 
-/// What a finished search chose.
+/// Choices of a finished search.
 struct SearchOutcome {
   std::vector<Point> chosen;              // of each level
   std::vector<const ModelScores*> outer;  // the chosen models on the outer folds
   bool study = false;                     // a search for features rather than for a model
 };
 
-/// A point as the model that it belongs to knows it.
+/// A point in terms of its own model.
 struct OwnPoint {
   std::int32_t model = 0;  // place in FamilySearch::models()
   Point point;
@@ -74,14 +74,14 @@ class FamilySearch {
   FamilySearch& operator=(const FamilySearch&) = delete;
   virtual ~FamilySearch() = default;
 
-  /// The searches of the models that are compared, simplest model first; of one model alone itself.
+  /// The searches of the models that are compared, simplest model first; for one model alone, itself.
   virtual std::vector<const FamilySearch*> models() const { return {this}; }
   virtual OwnPoint own_point(const Point& point) const { return {0, point}; }
   /// The other way round.
   virtual Point joined_point(std::int32_t /*model*/, const Point& own) const { return own; }
 
   virtual const Labels& labels() const = 0;
-  /// What is trained, in words.
+  /// Description of the model that is trained.
   virtual std::string title() const = 0;
   virtual bool has_probabilities() const = 0;
   virtual const Space& space() const = 0;
@@ -105,11 +105,11 @@ class FamilySearch {
   }
   /// Why a training did not converge; without its point and split.
   virtual std::string failure(const TaskFit& fit) const = 0;
-  /// Summaries of the dataset's features, where the family has made them.
+  /// Summaries of the dataset's features, if the family has made them.
   virtual std::span<const FeatureSummary> dataset_features() const { return {}; }
-  /// Notes on what to try next, after a finished search.
+  /// Notes on further things to try, after a finished search.
   virtual std::vector<std::string> notes(const SearchOutcome& /*outcome*/) const { return {}; }
-  /// Of what was trained so far.
+  /// Counts of the models trained so far.
   virtual KernelCounts kernel_counts() const { return {}; }
 };
 
@@ -118,8 +118,8 @@ struct TrainingOptions {
   std::span<const float> row_weights;  // one a row; empty: 1
   bool keep_decisions = false;
   std::int32_t folds = 0;
-  /// What follows from the data, refit() among it, follows from what these column transforms of one split of all rows
-  /// show of the features; of families that take them. nullptr: from the features as they are.
+  /// Column transforms learnt on all rows, for families that take them. If given, data-dependent defaults and refit()
+  /// use the transformed features; nullptr: the features as they are.
   const ColumnTransforms* seen = nullptr;
 };
 
@@ -132,10 +132,10 @@ struct FamilyTraits {
   bool probabilities = false;
   Metric default_score = Metric::accuracy;
   Strategy default_strategy = Strategy::grid;
-  std::string title;  // of what is trained, for messages
+  std::string title;  // of the model that is trained, for messages
   bool survival = false;
   bool one_out_is_free = false;  // leaving out one row at a time takes no longer than folds do
-  bool open_grid = false;        // the grid was left open, and may go on beyond its ends
+  bool open_grid = false;        // the grid was left open, and may be extended beyond its ends
 };
 
 }  // namespace sheaf::engine

@@ -18,7 +18,7 @@ struct Space {
   std::vector<SearchAxis> axes;
   std::vector<std::int32_t> shape;          // points along each axis
   std::vector<Point> lattice;               // the last axis runs fastest
-  std::vector<std::vector<double>> values;  // of each axis, where the lattice is their product
+  std::vector<std::vector<double>> values;  // of each axis, if the lattice is their product
   std::vector<Refinement> finer;            // one an axis, or none at all
   std::int32_t halvings = 0;                // of the steps, when they are refined
 

@@ -20,7 +20,7 @@ struct SplitTable {
   /// How often each row is drawn for the training of each split, rows x splits. `row_weights`: the caller's, part of
   /// the weights; empty: 1.
   std::vector<float> draws(std::span<const float> row_weights) const;
-  /// Of a table of one split: the rows that train, each as often as it is drawn.
+  /// The training rows of a table with one split, each as often as it is drawn.
   std::vector<std::int32_t> training_rows(std::span<const float> row_weights) const;
 };
 

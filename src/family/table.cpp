@@ -1,4 +1,4 @@
-// The table of families. A new family adds its row here; nothing else need know of it.
+// The table of families. A new family adds its row here; no other code changes.
 #include <map>
 
 #include "core/fail.hpp"

@@ -50,7 +50,7 @@ inline Labels labels_of(const Labels& labels, std::span<const std::int32_t> rows
   return result;
 }
 
-/// Scores models on all the rows that `labels` speaks of. `values`: rows x decision values of all models, side by side;
+/// Scores models on all the rows of `labels`. `values`: rows x decision values of all models, side by side;
 /// `predicted`: rows x models, the classes they choose, or no columns for a regression. `probabilities`: decision
 /// values are log-odds.
 inline std::vector<ModelScores> score_rows(const Context& context, const Labels& labels, const Block<double>& values,

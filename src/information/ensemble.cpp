@@ -94,7 +94,7 @@ struct Common {
         entropies_of_resamples(find_entropies_of_resamples(context, problem, resamples)) {}
 
   Problem problem;
-  Entropies entropies;  // of all rows, where a member wants them
+  Entropies entropies;  // of all rows, if a member needs them
   std::vector<std::vector<std::uint32_t>> resamples;
   std::vector<Entropies> entropies_of_resamples;
   bool several_criteria = false;

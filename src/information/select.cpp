@@ -126,7 +126,7 @@ std::unique_ptr<Ops> make_devices(const Context& context, const Problem& problem
   const auto devices = devices_of(context, options);
   std::vector<std::unique_ptr<Ops>> members;
   for (const Device device : devices) {
-    // A GPU's own thread is busy while cores count beside it.
+    // A GPU's own thread is busy while other cores count.
     const int threads =
         device.is_cpu() ? std::max(1, context.threads() - static_cast<int>(devices.size()) + 1) : context.threads();
     members.push_back(make_ops(context.with({.device = device, .threads = threads}), problem, counting));

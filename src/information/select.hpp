@@ -28,8 +28,8 @@ std::unique_ptr<Ops> make_devices(const Context& context, const Problem& problem
 Selection select_with(const Context& context, const Problem& problem, const Entropies& entropies, Ops& ops,
                       const SelectionOptions& options);
 
-/// One selection for each resample, over one resident table: a weight for every row, never a copy. What several of them
-/// count is counted once. `options`: of each resample; they may differ in their scores of ties.
+/// One selection for each resample, over one resident table: a weight for every row, never a copy. Pairs that several
+/// of them need are counted once. `options`: of each resample; they may differ in their scores of ties.
 std::vector<Selection> select_resamples(const Context& context, const BinnedTable& table, const BinnedTarget& target,
                                         std::span<const SelectionOptions> options,
                                         std::vector<std::vector<std::uint32_t>> resamples);

@@ -1,5 +1,5 @@
-// The whole of a selection on a dataset: values become states, the criterion or an ensemble selects, and what was found
-// is named.
+// The whole of a selection on a dataset: values become states, the criterion or an ensemble selects, and the result
+// gets names.
 #include <algorithm>
 #include <set>
 #include <type_traits>
@@ -50,8 +50,8 @@ bool is_crowded(std::span<const double> values, const BinRule& rule) {
          std::ssize(different) > 2 * std::int64_t{rule.states};
 }
 
-/// Whether at least half of the features of a dense dataset are skewed, so that bins of equal width tell little: by
-/// some features and rows, evenly spread.
+/// Whether at least half of the features of a dense dataset are skewed, so that bins of equal width carry little
+/// information: by some features and rows, evenly spread.
 template <class T>
 bool is_skewed(const Dataset<T>& dataset, const Binning& binning) {
   constexpr std::int64_t most = 200;

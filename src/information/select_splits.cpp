@@ -1,7 +1,6 @@
 // Bins are learnt on the training rows of each split, all splits in one pass over the dataset. Splits whose bins are
 // the same, as those of levels, counts and other features of few values, are row weights over one table of states and
-// share what they count. A split with bins of its own has states of its own: a byte for each value of its training
-// rows.
+// share their counts. A split with bins of its own has states of its own: a byte for each value of its training rows.
 #include "information/select_splits.hpp"
 
 #include <algorithm>
@@ -18,7 +17,7 @@
 namespace sheaf::information {
 namespace {
 
-/// What the bins of a split follow from.
+/// The data that determine the bins of a split.
 struct SplitBins {
   std::vector<std::int64_t> features;  // that it may select
   std::vector<double> low, high;       // of each of them

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t most_compared = 40;  // features of the heat map
 constexpr std::size_t most_distributed = 12;
-constexpr std::size_t most_bars = 24;  // states of one distribution; neighbours are joined where there are more
+constexpr std::size_t most_bars = 24;  // states of one distribution; neighbours are joined if there are more
 
 std::string name_of(const SelectionInput& input, std::int64_t j) {
   return input.feature_names.empty() ? std::to_string(j + 1) : input.feature_names[static_cast<std::size_t>(j)];
@@ -47,7 +47,7 @@ std::vector<std::int32_t> states_of(const BinnedTable& table, std::int64_t j) {
   return states;
 }
 
-/// Which bar each state goes to; -1: the state does not occur.
+/// The bar of each state; -1: the state does not occur.
 std::vector<std::int32_t> bars_of(const std::vector<std::int32_t>& states, std::int32_t count,
                                   std::vector<std::pair<std::int32_t, std::int32_t>>& ends) {
   std::vector<std::int32_t> bars(static_cast<std::size_t>(count), -1);

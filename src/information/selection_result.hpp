@@ -1,4 +1,4 @@
-// The report of a selection: names, votes of an ensemble, and what the HTML page plots.
+// The report of a selection: names, votes of an ensemble, and the data of the HTML page's plots.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ void add_selection(const SelectionInput& input, const Selection& selection, Sele
 /// Appends the features that an ensemble agreed on, its members and notes.
 void add_ensemble(const Context& context, const SelectionInput& input, const Ensemble& ensemble,
                   SelectionResult& result);
-/// Adds what the page shows beyond the list.
+/// Adds the plots of the page.
 void add_plots(const Context& context, const SelectionInput& input, SelectionResult& result);
 
 }  // namespace sheaf::information

@@ -12,7 +12,7 @@
 namespace sheaf::information {
 namespace {
 
-/// Passes everything on, and remembers which features the partners are.
+/// Forwards all calls, and records the features of the partners.
 class Wrapped : public Ops {
  public:
   explicit Wrapped(std::unique_ptr<Ops> ops) : ops_(std::move(ops)) {}
@@ -50,7 +50,7 @@ class Wrapped : public Ops {
   std::vector<std::int32_t> partners_;
 };
 
-/// The counts remembered of one partner and every feature, in a `Column`.
+/// The stored counts of one partner and every feature, in a `Column`.
 template <class Column>
 class Remembering : public Wrapped {
  public:
@@ -82,7 +82,7 @@ class Remembering : public Wrapped {
   /// nullptr: merged states, or no memory left for another partner.
   Column* column_of(const Pair& pair) const { return of_partners_[static_cast<std::size_t>(pair.partner)]; }
 
-  /// Known pairs are read by read(column, pair, out); all others are counted by count(pairs, out) and remembered by
+  /// Known pairs are read by read(column, pair, out); all others are counted by count(pairs, out) and stored by
   /// write(column, pair, out). The pairs of a call must differ.
   template <class Value, class Read, class Count, class Write>
   void look_up(std::span<const Pair> pairs, std::span<Value> out, const Read& read, const Count& count,
@@ -128,8 +128,8 @@ class Remembering : public Wrapped {
   std::vector<Column*> of_partners_;
 };
 
-/// Sums of all features, 0 where not known (sums of 0 are counted again). Only written pages take memory: fresh zeros
-/// have none.
+/// Sums of all features, 0 if not known (sums of 0 are counted again). Only written pages take memory: fresh zeros have
+/// none.
 class SumsColumn {
  public:
   static constexpr std::int64_t bytes_each = sizeof(JointSums);
@@ -179,7 +179,7 @@ class TermsColumn {
     for (int term = 0; term < term_count; ++term)
       if (((wanted >> term) & 1) != 0 && values_[term].empty()) values_[term].assign(features_, unknown);
   }
-  /// False where one of the wanted is not known.
+  /// False if one of the wanted sums is not known.
   bool read(std::size_t j, Terms wanted, PairTerms& out) const {
     bool known = true;
     for (int term = 0; term < term_count; ++term) {
@@ -225,7 +225,7 @@ class SharedTerms final : public Remembering<TermsColumn> {
   }
 };
 
-/// Remembers columns only: where columns are counted, single pairs are few.
+/// Remembers columns only: if columns are counted, single pairs are few.
 class SharedColumns final : public Wrapped {
  public:
   SharedColumns(std::unique_ptr<Ops> ops, std::shared_ptr<ColumnMemory> memory)

@@ -19,7 +19,7 @@ class Column {
 
   enum State : std::uint8_t { unknown, pair, whole };
   State state(std::int32_t j) const { return states_[static_cast<std::size_t>(j)]; }
-  /// Of every resample.
+  /// The sums of every resample.
   const JointSums* sums(std::int32_t j) const { return sums_.data() + places_[static_cast<std::size_t>(j)]; }
   JointSums* make_room(std::int32_t j, State known, std::size_t resamples) {
     State& state = states_[static_cast<std::size_t>(j)];
@@ -132,7 +132,7 @@ class SharedResamples final : public Ops {
   std::unique_ptr<Ops> ops_;
   std::size_t features_;
   std::span<const std::vector<std::uint32_t>> resamples_;
-  std::int64_t bytes_left_;  ///< no partner begins to be remembered when there are none
+  std::int64_t bytes_left_;  ///< none left: no further partner is stored
   std::size_t current_ = 0;
   double met_again_ = 1;  ///< partners of later resamples that an earlier one had, and one to begin with
   double met_first_ = 0;

@@ -7,7 +7,7 @@
 
 namespace sheaf::information {
 
-/// null: it was not asked for.
+/// null: it was not requested.
 inline nlohmann::ordered_json chance_json(const StabilityByChance& chance) {
   if (chance.empty()) return nullptr;
   return {{"permutations", chance.values.size()},

@@ -1,5 +1,5 @@
 // The Cholesky decomposition of a small symmetric matrix in CPU memory that may be singular: a row that depends on the
-// rows before it is left out, and what is solved for it is 0, as R's glm leaves out collinear features.
+// rows before it is left out, and its solution is 0, as R's glm leaves out collinear features.
 #pragma once
 
 #include <cmath>
@@ -12,8 +12,8 @@ namespace sheaf::linear {
 
 class Cholesky {
  public:
-  /// `matrix`: size x size. Rows are taken in this `order`. A row is left out where less than `tolerance` of its
-  /// diagonal element is left.
+  /// `matrix`: size x size. Rows are taken in this `order`. A row is left out if less than `tolerance` of its diagonal
+  /// element is left.
   Cholesky(std::span<const double> matrix, std::vector<std::size_t> order, double tolerance)
       : order_(std::move(order)), lower_(matrix.size(), 0.0), left_out_(order_.size(), 0) {
     const std::size_t size = order_.size();

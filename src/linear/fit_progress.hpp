@@ -1,4 +1,4 @@
-// How far the training of one model has come, for the progress that a caller sees.
+// Progress of the training of one model, for the caller's display.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace sheaf::linear {
 class FitProgress {
  public:
   /// Solvers stop once a measure (gap, gradient norm) is at most `goal`; they bring it down by factors, so that its
-  /// logarithm says how far they are. Returns the units that have come since the last call.
+  /// logarithm measures their progress. Returns the units that have come since the last call.
   std::int64_t approach(double measure, double goal) {
     if (!(measure > 0) || !(goal > 0) || !std::isfinite(measure)) return 0;
     start_ = std::max(start_, measure);

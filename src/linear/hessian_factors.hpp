@@ -10,7 +10,7 @@
 
 namespace sheaf::linear {
 
-/// Of the largest curvature, below which a direction counts as flat: what is smaller may be rounding.
+/// Share of the largest curvature below which a direction counts as flat: smaller curvatures may be rounding.
 template <class T>
 constexpr double smallest_share = sizeof(T) == sizeof(float) ? 1e-7 : 1e-10;
 

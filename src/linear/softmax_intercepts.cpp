@@ -116,7 +116,7 @@ Vector newton_step(SoftmaxLoss& loss) {
 std::vector<double> softmax_intercepts(const SoftmaxRows& rows, std::vector<double> b) {
   constexpr int most_steps = 100;
   constexpr double precision =
-      1e-24;  // of what a step gains, beside the loss: its square root is that of the intercepts
+      1e-24;  // the gain of a step relative to the loss: its square root is that of the intercepts
   SoftmaxLoss loss(rows);
   double value = loss.load(b);
   for (int step = 0; step < most_steps; ++step) {

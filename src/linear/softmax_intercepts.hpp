@@ -1,4 +1,4 @@
-// The softmax model without features where rows have offsets, which leave no formula for its intercepts.
+// The softmax model without features if rows have offsets, which leave no formula for its intercepts.
 #pragma once
 
 #include <cstdint>

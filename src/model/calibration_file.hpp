@@ -1,9 +1,9 @@
-// What a model file says of the calibration, behind the pipeline:
+// Lines of the calibration in a model file, after the pipeline:
 //
 //     calibration platt 1
 //     curve -1.7 0.2                  slope and offset
 //
-// or, of an isotonic one, "curve N" and the corners: where they are, then the probabilities.
+// or, for an isotonic one, "curve N" and the corners: their places, then their probabilities.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace sheaf {
 
-/// Nothing where there is none.
+/// Writes nothing if there is none.
 void write_calibration(ModelWriter& file, const std::optional<Calibration>& calibration);
 std::optional<Calibration> read_calibration(ModelReader& reader);
 

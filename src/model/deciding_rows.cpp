@@ -1,4 +1,4 @@
-// Which rows decide in a model of neighbours, and what the weights of its features change.
+// The rows that determine predictions of a model of neighbours, and the effect of its feature weights.
 #include <algorithm>
 
 #include <sheaf/model.hpp>

@@ -1,4 +1,4 @@
-// What each feature adds to the decision values of a model.
+// Contributions of each feature to the decision values of a model.
 #include <algorithm>
 #include <cmath>
 
@@ -41,7 +41,7 @@ void add_values(const Matrix<T>& x, std::int64_t row, Explanation& explanation) 
   for (auto& one : explanation.largest) one.value = stored_value(x, row, one.feature);
 }
 
-/// Calls work(first row, rows of the dataset, the same as the model sees them).
+/// Calls work(first row, rows of the dataset, the same after the pipeline).
 template <class T, class Work>
 void for_parts(const Context& context, const Pipeline& pipeline, const Dataset<T>& aligned, const Work& work) {
   for (std::int64_t first = 0; first < aligned.rows(); first += rows_at_once) {
@@ -59,7 +59,7 @@ std::int32_t explained_column(const TrainedModel& model, const Predictions& pred
   return predictions.classes[static_cast<std::size_t>(row)];
 }
 
-/// What knows the rows that were trained on; of a stack that of its first member.
+/// The pipeline with the properties of the training rows; for a stack, that of its first member.
 const Pipeline& training_pipeline(const Model& model) {
   const auto* stack = model.get_if<StackModel>();
   return stack != nullptr && !stack->members.empty() ? stack->members.front().model.pipeline() : model.pipeline();

@@ -37,7 +37,7 @@ std::vector<double> mean_weights(const LinearModel& model) {
   return means;
 }
 
-/// Adds what several features of the model come to for the feature that they come from.
+/// Adds up the contributions of the model's features that come from one feature of the dataset.
 void merge(std::vector<Contribution>& list) {
   std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.feature < b.feature; });
   std::size_t kept = 0;
@@ -88,7 +88,7 @@ Explanation LinearExplainer::explain(const Matrix<T>& prepared, std::int64_t i, 
     list.push_back({origins_[static_cast<std::size_t>(j)], 0, value * weight(j, result.column)});
   });
   merge(list);
-  auto left = absent.by_amount.size();  // absent features, and what they add together
+  auto left = absent.by_amount.size();  // absent features, and their contributions together
   double others = absent.sum;
   const auto take = [&](std::int64_t feature) {
     const double amount = absent.amounts[static_cast<std::size_t>(feature)];

@@ -31,7 +31,7 @@ Matrix<T> matrix_of(const RowGame<T>& game, std::vector<T> values, std::int64_t 
                          Array<T>::copy_of(values)};
 }
 
-/// Row i as columns and values: of a dense matrix all columns, of a sparse one those that are stored.
+/// Row i as columns and values: all columns of a dense matrix, the stored ones of a sparse matrix.
 template <class T>
 std::vector<std::pair<std::int32_t, T>> entries_of(const Matrix<T>& x, std::int64_t i) {
   std::vector<std::pair<std::int32_t, T>> entries;
@@ -90,7 +90,7 @@ RowGame<T> RowExplainer<T>::game_of(const Dataset<T>& prepared, const Dataset<T>
   auto entries = entries_of(prepared.x, i);
   const bool sparse = is_sparse(prepared.x);
   const auto by_column = [](const auto& a, const auto& b) { return a.first < b.first; };
-  if (sparse) {  // what the reference has and the row has not
+  if (sparse) {  // entries of the reference that the row lacks
     const auto stored = std::ssize(entries);
     for (const auto feature : candidates)
       for (const auto j : made_from_[static_cast<std::size_t>(feature)]) {

@@ -15,7 +15,7 @@ struct RowGame {
   std::vector<std::int32_t> columns;  ///< of the values, ascending; empty: all
   std::vector<T> values;              ///< of the row
   std::vector<std::int64_t> players;  ///< features of the dataset
-  /// Of each player places among the values, and what the reference has there.
+  /// For each player, its places among the values, and the values of the reference there.
   std::vector<std::vector<std::pair<std::size_t, T>>> reference;
 };
 
@@ -27,7 +27,7 @@ class RowExplainer {
   RowExplainer(const Context& context, const TrainedModel& model, std::vector<double> reference,
                std::vector<std::int64_t> origins, std::int64_t features, const ExplainOptions& options);
 
-  /// Row i of `prepared`, what the pipeline makes of `dataset`; `column`: the decision value. Values of contributions
+  /// Row i of `prepared`, which is `dataset` after the pipeline; `column`: the decision value. Values of contributions
   /// are left to the caller.
   Explanation explain(const Dataset<T>& prepared, const Dataset<T>& dataset, std::int64_t i, std::int32_t column) const;
 
@@ -46,7 +46,7 @@ class RowExplainer {
   std::size_t most_;
 };
 
-/// The decision value of `column` for row i: of SVMs for pairs of classes the sum over the pairs that the class is in.
+/// The decision value of `column` for row i: for SVMs of pairs of classes, the sum over the pairs that the class is in.
 double explained_decision(const TrainedModel& model, const Predictions& predictions, std::int64_t i,
                           std::int32_t column);
 

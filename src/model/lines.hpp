@@ -1,4 +1,4 @@
-// A model in the lines of a file, behind its family: what is the same for all families, then the family's own.
+// A model in the lines of a file, behind its family: lines of all families, then the family's own.
 #pragma once
 
 #include <string>

@@ -30,7 +30,7 @@ Model read_own(ModelReader& reader) {
   return model;
 }
 
-/// What the steps at the end of a pipeline that scale come to for each feature behind it: x -> (x - shift) * factor.
+/// The trailing scaling steps of a pipeline as one step for each feature: x -> (x - shift) * factor.
 struct FinalScaling {
   std::vector<double> shift, factor;
 };
@@ -125,7 +125,7 @@ Model Model::parse(std::string_view text, const std::string& name) {
     return read_own(reader);
   }
   ModelReader reader(name, text);
-  if (text.starts_with("sheaf-")) return read_own(reader);  // which says what it is
+  if (text.starts_with("sheaf-")) return read_own(reader);  // whose error explains it
   reader.skip_space();
   for (const auto* family : families())
     if (!family->peer_word().empty() && reader.peek() == family->peer_word()) return Model(family->read_peer(reader));
@@ -163,7 +163,7 @@ std::string Model::text(ModelFile format) const {
   return format_model(*trained_, format);
 }
 
-/// What datasets must have: what the pipeline reads or, without one, what the model was trained on.
+/// Columns that datasets must have: the inputs of the pipeline or, without one, the features of training.
 Pipeline Model::inputs() const {
   auto result = pipeline_;
   if (!pipeline_.empty()) return result;

@@ -9,15 +9,15 @@
 
 namespace sheaf {
 
-/// The means of the training rows as the model sees them, one for each of its `features`: the steps of the pipeline
-/// applied to a row of means; of nominal features the mean over their levels, each by its share. 0 where they are not
-/// known. `aligned`: a dataset as the pipeline reads it.
+/// The means of the training rows after the pipeline, one for each of its `features`: the steps of the pipeline applied
+/// to a row of means; for nominal features, the mean over their levels, each by its share. 0 if they are not known.
+/// `aligned`: a dataset as the pipeline reads it.
 template <class T>
 std::vector<double> reference_row(const Context& context, const Pipeline& pipeline, const Dataset<T>& aligned,
                                   std::int64_t features);
 
 /// For a model that reads the columns of a dataset themselves: means, and of nominal features the most frequent level.
-/// `pipeline` knows the means; 0 if it does not.
+/// `pipeline` holds the means; 0 without them.
 std::vector<double> reference_columns(const Pipeline& pipeline, std::int64_t features);
 
 }  // namespace sheaf

@@ -13,7 +13,7 @@
 namespace sheaf {
 namespace {
 
-/// Decision values whose logistic functions are the probabilities, rows x classes: of two classes those of the first.
+/// Decision values whose logistic functions are the probabilities, rows x classes: those of the first of two classes.
 std::vector<double> log_odds(const std::vector<double>& probabilities, std::int32_t columns) {
   constexpr double least = 1e-15;  // no row costs without bound
   std::vector<double> result;
@@ -25,7 +25,7 @@ std::vector<double> log_odds(const std::vector<double>& probabilities, std::int3
 }
 
 struct KnownRows {
-  std::vector<std::int32_t> rows;  ///< whose class the model knows, or all of a regression
+  std::vector<std::int32_t> rows;  ///< whose class is one of the model, or all of a regression
   std::vector<std::int32_t> classes;
   std::vector<double> values;
   std::vector<std::uint8_t> events;

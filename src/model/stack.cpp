@@ -18,7 +18,7 @@
 namespace sheaf {
 namespace {
 
-/// What is wrong with a member beside the first one; empty: nothing.
+/// The reason why a member does not fit the first one; empty if it does.
 std::string wrong_member(const Model& first, const Model& member) {
   if (member.family() == "stack") return "a stack is a member of another one";
   if (member.class_names() != first.class_names()) return "the members have different classes";

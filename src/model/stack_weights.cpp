@@ -15,7 +15,7 @@ namespace {
 constexpr double tolerance = 1e-10;
 constexpr int most_steps = 100000;
 
-/// Of the logarithm of a probability that is 0.
+/// Probabilities below this count as this in logarithms.
 constexpr double least_probability = 1e-15;
 
 /// The objective as the steps see it.

@@ -3,7 +3,8 @@
 namespace sheaf {
 namespace {
 
-/// "threshold 0.25 youden sensitivity 0.9 specificity 0.8": its value, its rule, and how it did where it was chosen.
+/// "threshold 0.25 youden sensitivity 0.9 specificity 0.8": its value, its rule, and its rates on the rows that it was
+/// chosen on.
 template <class File, class Any>
 void describe(File& file, Any& threshold) {
   file.keyword("threshold");

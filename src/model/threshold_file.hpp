@@ -10,7 +10,7 @@
 
 namespace sheaf {
 
-/// Nothing where there is none.
+/// Writes nothing if there is none.
 void write_threshold(ModelWriter& file, const std::optional<Threshold>& threshold);
 std::optional<Threshold> read_threshold(ModelReader& reader);
 

@@ -49,7 +49,7 @@ EncodeStep pipeline::learn_encode(const Dataset<T>& dataset, std::int64_t min_le
     EncodeStep::Column rare{j, {}};
     const auto& of = counts[static_cast<std::size_t>(j)];
     for (std::size_t level = 0; level < of.size(); ++level) {
-      if (of[level] == 0) continue;  // nothing is known of it
+      if (of[level] == 0) continue;  // it has no rows
       if (of[level] < min_level_rows)
         rare.levels.push_back(static_cast<std::int32_t>(level));
       else
@@ -60,12 +60,12 @@ EncodeStep pipeline::learn_encode(const Dataset<T>& dataset, std::int64_t min_le
   return step;
 }
 
-/// The result is sparse where the dataset was, or where most of it is zeros of levels.
+/// The result is sparse if the dataset was, or if most of it is zeros of levels.
 template <class T>
 void pipeline::apply(const Context& context, const EncodeStep& step, Dataset<T>& dataset) {
   const bool sparse = is_sparse(dataset.x);
   const auto features = static_cast<std::size_t>(dataset.features());
-  // Where each feature, or each level of it, goes.
+  // The new place of each feature, or of each of its levels.
   std::vector<std::int32_t> plain(features, -1);
   std::vector<std::vector<std::int32_t>> coded(features);
   std::vector<std::string> names;

@@ -67,7 +67,7 @@ void numbers_line(File& file, std::string_view key, Numbers& numbers, std::int64
 /// The number of levels of each feature, 0 of numbers, at one place of a pipeline.
 using LevelCounts = std::vector<std::int64_t>;
 
-// Each describes a step behind its name, and changes the levels to those of what comes out.
+// Each describes a step behind its name, and changes the levels to those of its output.
 
 template <class File, class Step>
 void describe_impute(File& file, Step& step, LevelCounts& levels) {
@@ -110,7 +110,7 @@ void describe_scale(File& file, Step& step, std::int64_t features) {
   numbers_line(file, "factor", step.factor, features);
 }
 
-/// The places of features follow where it is not for all.
+/// The places of features follow if it is not for all.
 template <class File, class Step>
 void describe_transform(File& file, Step& step, std::int64_t features) {
   file.choice(step.transform, transform_names());
@@ -146,7 +146,7 @@ void describe_step(File& file, Step& step, LevelCounts& levels) {
   }
 }
 
-/// A line of the shares of a feature's levels where they are known.
+/// A line of the shares of a feature's levels if they are known.
 template <class File, class Shares>
 void optional_shares(File& file, Shares& shares, std::size_t feature, std::int64_t features, std::int64_t count) {
   if constexpr (File::reading) {
@@ -176,7 +176,7 @@ void describe_levels(File& file, Levels& levels, Shares& shares, std::int64_t fe
   }
 }
 
-/// A line "key name" where there is a name.
+/// A line "key name" if there is a name.
 template <class File, class Name>
 void optional_name(File& file, std::string_view key, Name& name) {
   if constexpr (File::reading) {
@@ -189,7 +189,7 @@ void optional_name(File& file, std::string_view key, Name& name) {
   file.end_line();
 }
 
-/// What is kept of the rows that were trained on.
+/// The lines of the training rows' properties.
 template <class File, class Learnt>
 void describe_rows(File& file, Learnt& pipeline) {
   optional_name(file, "label", pipeline.label);

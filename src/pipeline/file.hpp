@@ -1,7 +1,7 @@
-// What a model file says of the dataset it was trained on and of the pipeline, before the lines of the family:
+// Lines of a model file on the training dataset and the pipeline, before the lines of the family:
 //
-//     label outcome                   where the label has a name
-//     positive sick                   where there are two classes
+//     label outcome                   if the label has a name
+//     positive sick                   if there are two classes
 //     trained-on 3                    features, with their means and spreads
 //     means 41.2 0 2.31
 //     spreads 9.8 0 1.1
@@ -32,10 +32,10 @@
 
 namespace sheaf::pipeline {
 
-/// Nothing is written of what is not known.
+/// Unknown properties are not written.
 void write_pipeline(ModelWriter& file, const Pipeline& pipeline);
-/// And the number of features that come out, -1 without steps. A file that says nothing of a pipeline leaves one
-/// without steps.
+/// And the number of features that come out, -1 without steps. A file without lines of a pipeline gives one without
+/// steps.
 std::pair<Pipeline, std::int64_t> read_pipeline(ModelReader& reader);
 
 }  // namespace sheaf::pipeline

@@ -36,7 +36,7 @@ DenseMatrix<T> widened(const DenseMatrix<T>& x, std::int64_t more, int threads) 
   return wide;
 }
 
-/// Where values are missing: a 1 in the column behind the others.
+/// Marks missing values by a 1 in a column behind the others.
 template <class T>
 void mark(const DenseMatrix<T>& x, std::span<const std::int64_t> features, DenseMatrix<T>& wide) {
   for (std::int64_t i = 0; i < x.rows; ++i)

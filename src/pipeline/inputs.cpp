@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::int64_t absent = -1;
 
-/// Of what comes out of the transform something may be needed: then all that goes in is.
+/// If any output of the transform may be needed, all of its inputs are.
 void need_row(const RowStep& step, std::vector<bool>& needed) {
   if (step.features.empty()) needed.assign(needed.size(), true);
   for (const auto j : step.features) needed[static_cast<std::size_t>(j)] = true;
 }
 
-/// Which inputs change anything that comes out.
+/// Marks the inputs that change any output.
 std::vector<bool> needed_inputs(const Pipeline& pipeline) {
   std::vector<std::int64_t> widths{pipeline.features};
   for (const auto& step : pipeline.steps) {
@@ -152,7 +152,7 @@ Dataset<T> take_places(const Dataset<T>& dataset, std::vector<std::int64_t> plac
   return take_features(wider, places, threads);
 }
 
-/// For each level of the dataset its number in the pipeline; behind the last: the pipeline does not know it.
+/// For each level of the dataset its number in the pipeline; behind the last: a level that is not in the pipeline.
 std::vector<std::int64_t> match_levels(const std::vector<std::string>& of_dataset,
                                        const std::vector<std::string>& of_pipeline, std::vector<std::string>& unknown) {
   std::vector<std::int64_t> match;

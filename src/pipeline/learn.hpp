@@ -24,18 +24,18 @@ struct Prepared {
 /// The stages in their order, each once.
 std::vector<PipelineStage> stages_of(const PipelineOptions& options);
 
-/// A pipeline up to its selection, learnt once; with_count() goes on from there.
+/// A pipeline up to its selection, learnt once; with_count() continues from there.
 template <class T>
 class PipelineLearner {
  public:
   PipelineLearner(const Context& context, const Dataset<T>& train, const Dataset<T>& all,
                   const PipelineOptions& options);
 
-  /// The whole pipeline with so many selected features (0: no selection), and all rows as the model sees them. Its
-  /// datasets may borrow the learner's memory.
+  /// The whole pipeline with so many selected features (0: no selection), and all rows after the pipeline. Its datasets
+  /// may borrow the learner's memory.
   Prepared<T> with_count(const Context& context, std::int64_t count) const;
 
-  /// The features that the selection chooses from, where there is one; else those of the result.
+  /// The features that the selection chooses from, if there is one; else those of the result.
   const Dataset<T>& before_selection() const { return before_.all; }
 
  private:
@@ -58,7 +58,7 @@ PipelineOptions without_learnt_steps(PipelineOptions options);
 /// Whether sums over the features as they are lose no digits that matter.
 template <class T>
 bool transforms_are_accurate(const ColumnTransforms& transforms);
-/// What is learnt on all rows.
+/// The transform learnt on all rows.
 struct WholeTransforms {
   ColumnTransforms transforms;      // one
   std::vector<std::int64_t> kept;   // features that the filters keep
@@ -73,8 +73,7 @@ template <class T>
 ColumnTransforms learn_transforms(const Context& context, const Dataset<T>& dataset, std::span<const float> draws,
                                   std::int32_t splits, const PipelineOptions& options);
 
-/// sheaf::describe_training() with summaries of the dataset's features as `summarize` gives them, where they are
-/// needed.
+/// sheaf::describe_training() with summaries of the dataset's features as `summarize` gives them, if they are needed.
 template <class T>
 void describe_training(const Context& context, const Dataset<T>& dataset,
                        const std::function<std::vector<FeatureSummary>()>& summarize, Pipeline& pipeline);

@@ -1,4 +1,4 @@
-// Which feature of a dataset each feature behind a pipeline comes from.
+// The feature of a dataset that each feature behind a pipeline comes from.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace sheaf::pipeline {
 /// that has them.
 std::vector<std::int64_t> origins(const Pipeline& pipeline, std::int64_t features);
 
-/// Where the values of a numeric feature are behind the steps; none: a step leaves it out.
+/// The place of a numeric feature behind the steps; none if a step leaves it out.
 std::optional<std::int64_t> place_behind(const Pipeline& pipeline, std::int64_t feature);
 
 /// Whether a value of a row depends on that of another feature of the row, as a share of its sum does.

@@ -18,7 +18,7 @@ constexpr std::int64_t row_grain = 64;
 /// Values at which zeros of sparse data would not stay 0.
 bool fills_zeros(RowTransform transform) { return transform == RowTransform::clr || transform == RowTransform::rank; }
 
-/// What is subtracted from or divided by, of one row.
+/// Sums of one row, which transforms subtract or divide by.
 struct RowSums {
   double sum = 0, squares = 0, logs = 0;
 };

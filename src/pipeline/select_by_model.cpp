@@ -18,7 +18,7 @@ constexpr std::int32_t path_steps = 100;
 constexpr double smallest_share = 1e-3;  // of the first alpha, as glmnet's for more features than rows is 0.01
 constexpr std::int32_t steps_at_once = 10;
 
-/// Indices of the largest values above 0, of equals the first.
+/// Indices of the largest values above 0, the first of equals.
 std::vector<std::int64_t> largest(const std::vector<double>& values, std::int64_t count) {
   std::vector<std::int64_t> order;
   for (std::size_t j = 0; j < values.size(); ++j)

@@ -1,4 +1,4 @@
-// What a pipeline selects by, as JSON.
+// The selection of a pipeline, as JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,7 +7,7 @@
 
 namespace sheaf::pipeline {
 
-/// Of a selection by states: `binning` as selection_binning() has it.
+/// A selection by states: `binning` as selection_binning() has it.
 inline nlohmann::ordered_json selection_step_json(const PipelineOptions& pipeline, const BinningOptions& binning) {
   using Json = nlohmann::ordered_json;
   return {{"criterion", pipeline.select},

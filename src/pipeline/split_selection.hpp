@@ -1,4 +1,4 @@
-// Selection as a step: how it is asked for, and the selections of many splits as one request.
+// Selection as a step: its options, and the selections of many splits as one request.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,8 @@ bool selects_by_states(const PipelineOptions& options);
 /// For the largest of the counts.
 SelectRequest selection_of(const PipelineOptions& options);
 
-/// The features that each split selects, best first, by its rows alone, for the largest of the counts. Of options
-/// whose steps before the selection are filters and scaling. `draws`: how often each row is in each split, rows x
-/// splits.
+/// The features that each split selects, best first, by its rows alone, for the largest of the counts. The steps before
+/// the selection must be filters and scaling. `draws`: how often each row is in each split, rows x splits.
 template <class T>
 std::vector<std::vector<std::int64_t>> rank_splits(const Context& context, const Dataset<T>& dataset,
                                                    std::span<const float> draws, std::int32_t splits,

@@ -1,4 +1,4 @@
-// What a model keeps of the rows it was trained on, and how other rows compare with them.
+// Properties of the training rows that a model keeps, and the comparison of other rows with them.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -31,12 +31,12 @@ double rounded(double value, double size, int digits) {
   const double result = exponent < 0 ? std::round(value * unit) / unit : std::round(value / unit) * unit;
   return std::isfinite(result) ? result : value;
 }
-/// 4 digits are enough to know a scale.
+/// 4 digits are enough for a scale.
 double rounded(double value) { return rounded(value, value, 4); }
-/// Explanations compare values with it: its error is to be small beside their differences.
+/// Explanations compare values with it: its error is to be small relative to their differences.
 double rounded_mean(const FeatureSummary& feature) { return rounded(feature.mean, feature.standard_deviation, 6); }
 
-/// Of each feature the share of the rows that each of its levels has.
+/// For each feature, the share of the rows at each of its levels.
 template <class T>
 std::vector<std::vector<double>> level_shares(const Dataset<T>& dataset) {
   std::vector<std::vector<double>> shares;
@@ -48,8 +48,8 @@ std::vector<std::vector<double>> level_shares(const Dataset<T>& dataset) {
   return shares;
 }
 
-/// The features with missing values, as the values that are there show them, in place of what `features` says of them.
-/// Returns how many values of each feature are there.
+/// The features with missing values, summarised over the values that are there, in place of their summaries in
+/// `features`. Returns how many values of each feature are there.
 template <class T>
 std::vector<std::int64_t> leave_out_missing(const Context& context, const Dataset<T>& dataset,
                                             std::vector<FeatureSummary>& features) {

@@ -12,7 +12,7 @@
 namespace sheaf::pipeline {
 namespace {
 
-/// What a feature that is constant in the rows of a split becomes is 0: it may as well be left out.
+/// A feature that is constant in the rows of a split becomes 0 by these methods: it may as well be left out.
 bool constants_vanish(ScaleMethod method) {
   return method == ScaleMethod::standard || method == ScaleMethod::unit_interval;
 }
@@ -42,7 +42,7 @@ PipelineOptions without_learnt_steps(PipelineOptions options) {
 
 template <class T>
 bool transforms_are_accurate(const ColumnTransforms& transforms) {
-  // What is left of x - shift comes from sums over x: as many digits are lost as the shift has more than it.
+  // x - shift is computed from sums over x: as many digits are lost as the shift has more than it.
   constexpr double most = sizeof(T) == sizeof(float) ? 1e2 : 1e6;
   for (std::size_t k = 0; k < transforms.shifts.size(); ++k)
     if (std::abs(transforms.shifts[k] * transforms.factors[k]) > most) return false;

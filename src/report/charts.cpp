@@ -12,7 +12,7 @@
 namespace sheaf::report {
 namespace {
 
-constexpr double few_height = 38;  // of a bar where there are but a few
+constexpr double few_height = 38;  // of a bar if there are only a few
 constexpr std::size_t most_bars = 16;
 
 struct Bar {
@@ -135,7 +135,7 @@ std::string association_histogram(const Profile& profile) {
 
 namespace {
 
-/// The colour of the class that larger values speak for.
+/// The colour of the class that larger values favour.
 std::string colour(const Associations& found, double value) {
   const bool positive_first = found.positive_class == 0;
   return (value > 0) == positive_first || !found.directed() ? "f0" : "f1";

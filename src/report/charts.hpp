@@ -7,7 +7,7 @@
 
 namespace sheaf::report {
 
-/// Rows of each class; the largest first where there are many.
+/// Rows of each class; the largest first if there are many.
 std::string class_balance(const Profile& profile);
 /// Numeric targets only.
 std::string target_histogram(const Profile& profile);
@@ -22,13 +22,13 @@ std::string feature_cloud(const Profile& profile);
 /// How many features are left when rarer (or less varying) ones are dropped.
 std::string filter_curve(const Profile& profile);
 
-/// All features by strength of association, and what shuffled labels give.
+/// All features by strength of association, and that of shuffled labels.
 std::string association_histogram(const Profile& profile);
 /// The strongest features by name, with the zone that chance reaches.
 std::string strongest_features(const Profile& profile);
 /// Minimum, mean, mean +- standard deviation and maximum of the features that vary most.
 std::string feature_ranges(const Profile& profile);
-/// For each of the strongest features, how many of each class have it (or the class's mean, where all have it).
+/// For each of the strongest features, how many of each class have it (or the class's mean, if all have it).
 std::string class_dots(const Profile& profile);
 
 }  // namespace sheaf::report

@@ -1,4 +1,4 @@
-// What chosen models predict, how their curves run, and what they weigh, as CSV.
+// Predictions, curves and weights of chosen models, as CSV.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ void add_curve(std::string_view name, std::size_t split, const std::vector<doubl
                         static_cast<double>(k) / static_cast<double>(curve.size() - 1), curve[k]);
 }
 
-/// The chosen models: those of the outer folds where there are any, else those of the splits.
+/// The chosen models: those of the outer folds if there are any, else those of the splits.
 std::vector<const ModelScores*> chosen_models(const SearchResult& r) {
   std::vector<const ModelScores*> models;
   for (const auto& fold : r.outer) models.push_back(&fold.scores);

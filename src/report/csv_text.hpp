@@ -5,7 +5,7 @@
 
 namespace sheaf {
 
-/// In quotes where it must be.
+/// The text, in quotes if necessary.
 inline std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\n\r ") == std::string::npos) return text;
   std::string result = "\"";

@@ -18,7 +18,7 @@ struct ChartPoint {
   double x, y;
 };
 
-/// NaN where a feature has no place in the cloud.
+/// NaN if a feature has no place in the cloud.
 ChartPoint cloud_point(const Profile& profile, std::int64_t j, bool prevalence) {
   const auto& feature = profile.summary.per_feature[static_cast<std::size_t>(j)];
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -82,7 +82,7 @@ void draw_density(Chart& chart, const Cloud& cloud) {
 
 double bend(double value) { return std::copysign(std::log10(1 + std::abs(value)), value); }
 
-/// A linear axis, or one that bends to logarithms where a few large values would squeeze all others.
+/// A linear axis, or one that bends to logarithms if a few large values would squeeze all others.
 struct Bent {
   Axis axis;
   bool bent = false;

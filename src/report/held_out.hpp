@@ -1,4 +1,4 @@
-// What reports say of held-out rows beyond scores: probabilities, thresholds, learning curves.
+// Results on held-out rows beyond scores: probabilities, thresholds, learning curves.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct ThresholdRates {
   double sensitivity = 0;
   double specificity = 0;
 };
-/// None where there are no such thresholds.
+/// None if there are no such thresholds.
 std::optional<ThresholdRates> threshold_rates(const SearchResult& result);
 
 /// One share of the training rows.

@@ -28,7 +28,7 @@ std::string table(const std::vector<std::vector<std::string>>& rows, std::string
                   std::size_t marked = 0);
 /// A plot of the page's width, which narrow windows scroll.
 std::string scrolled(std::string_view plot);
-/// Coloured marks and what they stand for: {css class, text}.
+/// Coloured marks and their meanings: {css class, text}.
 std::string legend(const std::vector<std::pair<std::string, std::string>>& entries);
 /// `title` and `subtitle` are escaped, `body` is not.
 std::string page(std::string_view title, std::string_view subtitle, std::string_view body, std::string_view footer);

@@ -17,7 +17,7 @@ constexpr double height = 280;
 constexpr double most_q = 0.1;
 constexpr int steps = 200;
 
-/// Of the targets with q at most k / steps * most_q: how many, and their mean PEP.
+/// The number of targets with q at most k / steps * most_q, and their mean PEP.
 struct Totals {
   std::array<double, steps + 1> count{}, mean_pep{};
 };

@@ -45,7 +45,7 @@ std::string capitalised(std::string text) {
 /// The values that a surface shows, and their description.
 struct Surface {
   std::string title, about;
-  double sign = 1;             // of what is shown against the values
+  double sign = 1;             // of the shown numbers relative to the values
   std::vector<double> values;  // one a point of the result; NaN: not tried
   std::vector<std::string> tips;
 };
@@ -80,7 +80,7 @@ std::string surface_cards(const SearchResult& r, const std::vector<std::size_t>&
   return cards;
 }
 
-/// Of the search over all rows or, in a study, the means over the searches of all resamples.
+/// The scores of the search over all rows or, in a study, the means over the searches of all resamples.
 Surface score_surface(const SearchResult& r) {
   const auto metric = *r.options.score;
   const double sign = info(metric).larger_is_better ? 1 : -1;

@@ -1,4 +1,4 @@
-// The cards of a search's page that show the scores of its points, and what they have in common with the others.
+// The cards of a search's page that show the scores of its points, and code shared with the other cards.
 #pragma once
 
 #include <string>

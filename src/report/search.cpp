@@ -1,5 +1,5 @@
-// The page of a search of any family, with what it has: a curve or surfaces of scores, ROC, confusion, weights, outer
-// folds, and of a study how stable the features are.
+// The page of a search of any family, with its results: a curve or surfaces of scores, ROC, confusion, weights, outer
+// folds, and the stability of the features of a study.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -108,7 +108,7 @@ std::string curve_cards(const SearchResult& r) {
   return cards;
 }
 
-/// One cell beside the diagonal.
+/// One cell off the diagonal.
 struct Confusion {
   std::size_t truth = 0, prediction = 0;
   std::int64_t rows = 0;
@@ -251,7 +251,7 @@ std::string weights_cards(const SearchResult& r) {
   return cards;
 }
 
-/// The features of the largest weights in the distance, and what all weights change on held-out rows.
+/// The features of the largest weights in the distance, and the effect of all weights on held-out rows.
 std::string feature_weights_cards(const SearchResult& r) {
   if (!r.weights_effect) return {};
   const auto& effect = *r.weights_effect;

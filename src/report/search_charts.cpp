@@ -139,7 +139,7 @@ namespace {
 
 struct CurveTitles {
   std::string description, x, y;
-  bool diagonal = false;  // what chance comes to
+  bool diagonal = false;  // the line of chance
 };
 
 /// Curves at the same points of x from 0 to 1: their mean and one standard deviation to each side.

@@ -32,17 +32,18 @@ constexpr std::size_t most_curves = 8;
 /// each side; the chosen point ringed.
 std::string score_curves(const SearchResult& result, std::size_t axis, const std::vector<ScoreCurve>& curves);
 /// Two classes: the mean of ROC curves, each empty or of roc_points points, for the class `positive`, with one standard
-/// deviation to each side. Empty where no split tests both classes.
+/// deviation to each side. Empty if no split tests both classes.
 std::string mean_roc(std::span<const std::vector<double>> curves, const std::string& positive,
                      std::string_view description);
 /// The same of precision over recall.
 std::string mean_precision_recall(std::span<const std::vector<double>> curves, const std::string& positive);
 
-/// True classes by predicted ones, summed over the splits of the chosen point. Empty where there are too many classes.
+/// True classes by predicted ones, summed over the splits of the chosen point. Empty if there are too many classes.
 std::vector<std::int64_t> summed_confusion(const SearchResult& result);
 /// So many classes fit half a page with their numbers.
 constexpr std::size_t few_classes = 8;
-/// As a matrix; of more than few_classes of the page's width, and without numbers where cells are too small for them.
+/// The confusion matrix; with more than few_classes it has the page's width, and no numbers if cells are too small for
+/// them.
 std::string confusion_matrix(const SearchResult& result, const std::vector<std::int64_t>& counts);
 
 /// How often predictions of similar probability came true.
@@ -71,8 +72,8 @@ struct SurfacePoint {
 
 struct SurfaceTitles {
   std::string_view x, y;
-  std::string low, high;  // what the smallest and the largest value stand for
-  double sign = 1;        // of what is shown against `value`
+  std::string low, high;  // meanings of the smallest and the largest value
+  double sign = 1;        // of the shown numbers relative to `value`
 };
 
 /// Between the points the value is that of their neighbours, the nearer the more; shown in ten steps, finer

@@ -80,7 +80,7 @@ Json chosen_json(const SearchResult& r) {
   return row;
 }
 
-/// The class or target of a decision value; null where it has no name.
+/// The class or target of a decision value; null if it has no name.
 Json column_json(const std::string& name) { return name.empty() ? Json() : Json(name); }
 
 Json largest_json(const LinearModel& model) {
@@ -113,7 +113,7 @@ Json models_json(const SearchResult& r, const ModelScores& model) {
   return list;
 }
 
-/// The outer folds or resamples; null where there are none.
+/// The outer folds or resamples; null if there are none.
 Json outer_json(const SearchResult& r) {
   if (r.outer.empty()) return nullptr;
   Json folds = Json::array();
@@ -206,7 +206,7 @@ Json importance_json(const SearchResult& r) {
   return list;
 }
 
-/// Accuracies or, of a numeric target, mean squared errors.
+/// Accuracies or, for a numeric target, mean squared errors.
 Json weights_effect_json(const SearchResult& r) {
   const auto& effect = *r.weights_effect;
   const bool regression = r.class_names.empty();
@@ -277,7 +277,7 @@ Json stack_json(const SearchResult& r) {
   return {{"members", learnt_stack_json(r, r.stack->all)}, {"outer", std::move(outer)}};
 }
 
-/// ",0.5,,0.25": the scores of one model, nothing where one is not defined.
+/// ",0.5,,0.25": the scores of one model, nothing if one is not defined.
 std::string scores_text(const SearchResult& r, const ModelScores& model) {
   std::string text;
   for (const auto metric : r.metrics) {
@@ -297,7 +297,7 @@ std::string training_text(const ModelScores& model) {
   return fmt::format(",{},{}\n", iterations, converged ? "yes" : "no");
 }
 
-/// "cost,gamma": the names of the axes, then `rest`, the scores, and what is said of training.
+/// "cost,gamma": the names of the axes, then `rest`, the scores, and the columns of training.
 std::string heading_text(const SearchResult& r, std::string_view rest, bool sizes) {
   std::string text;
   for (const auto& axis : r.axes) text += key(axis.name) + ',';

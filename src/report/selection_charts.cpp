@@ -16,7 +16,7 @@ constexpr double right = half - 16;
 constexpr double top = 28;
 constexpr double bottom = 230;
 constexpr double height = 280;
-constexpr std::size_t most_dots = 100;  // beyond it a line says as much
+constexpr std::size_t most_dots = 100;  // beyond it a line shows as much
 
 using Value = double (*)(const SelectedFeature&);
 

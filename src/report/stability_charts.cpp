@@ -29,7 +29,7 @@ struct Line {
   std::vector<double> effects;  // by alpha
 };
 
-/// Those that matter most at the alpha that the split chose first.
+/// The features with the largest effects at the alpha that the split chose come first.
 std::vector<Line> lines_of(const SearchResult& r, std::size_t column, std::size_t chosen) {
   std::map<std::int64_t, double> deviations;
   for (const auto& feature : r.stability) deviations[feature.index] = feature.standard_deviation;

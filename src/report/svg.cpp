@@ -21,7 +21,7 @@ std::string_view name(Anchor anchor) {
   return anchor == Anchor::start ? "start" : anchor == Anchor::middle ? "middle" : "end";
 }
 
-/// Powers of ten, fewer where they would crowd, with 2 and 5 times them where they are but few.
+/// Powers of ten, fewer if they would crowd, with 2 and 5 times them if they are few.
 std::vector<double> log_ticks(double low, double high, int count) {
   const int from = static_cast<int>(std::floor(std::log10(low)));
   const int to = static_cast<int>(std::ceil(std::log10(high)));

@@ -23,7 +23,7 @@ constexpr double whole = 2 * half + 20;  // a card of the page's width
 constexpr double names = 150;            // room for names at the left of a chart
 constexpr double line_height = 24;       // of a chart with one feature or class to a line
 
-/// Cut to what `names` has room for, never inside a character.
+/// Cut to the room of `names`, never inside a character.
 std::string short_name(const std::string& name);
 
 /// Maps data to pixels.
@@ -37,9 +37,9 @@ struct Axis {
   std::vector<double> ticks(int count) const;
 };
 
-/// Of parameters from low to high: logarithmic if all are above 0. A single value stands in the middle.
+/// An axis of parameters from low to high: logarithmic if all are above 0. A single value is in the middle.
 Axis parameter_axis(double low, double high, double first, double last);
-/// Says so if the axis is logarithmic.
+/// The title, with a note if the axis is logarithmic.
 std::string axis_title(std::string_view title, const Axis& axis);
 
 /// 1200 -> "1,200", 25000 -> "25k", 0.001 -> "0.001".
@@ -48,7 +48,7 @@ std::string tick_text(double value);
 struct ChartPoint {
   double x, y;
 };
-/// As the data of a path.
+/// The points as the data of an SVG path.
 std::string line_through(const std::vector<ChartPoint>& points);
 std::string area_between(const std::vector<ChartPoint>& upper, std::vector<ChartPoint> lower);
 
@@ -69,7 +69,7 @@ std::string csv_line(const Values&... values) {
 
 enum class Kind : std::uint8_t {
   plot,
-  map,   // shades say how much; has a scale
+  map,   // shades show the amount; has a scale
   wide,  // a map of the page's width, which narrow windows scroll
 };
 
@@ -83,7 +83,7 @@ class Chart {
   /// `tip` is shown where the pointer rests.
   void box(double x, double y, double width, double height, std::string_view css, std::string_view tip = {},
            double radius = 0);
-  /// A box whose opacity says how much.
+  /// A box whose opacity shows the amount.
   void shade(double x, double y, double width, double height, std::string_view css, double opacity,
              std::string_view tip);
   void dot(double x, double y, double radius, std::string_view css, std::string_view tip = {});

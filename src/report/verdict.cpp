@@ -59,7 +59,7 @@ std::string what_text(const SearchResult& r) {
                      r.class_names[1 - positive], grouped(r.features), grouped(r.rows));
 }
 
-/// The score to expect on new rows, beside that of the chosen point.
+/// The score to expect on new rows, besides that of the chosen point.
 std::string estimate_text(const SearchResult& r, const ScoreSummary& inner) {
   const auto title = info(*r.options.score).title;
   if (r.outer.empty())

@@ -36,7 +36,7 @@ std::uint64_t name_hash(std::string_view name) {
   return hash;
 }
 
-/// What would be found wrong only in the end.
+/// Reports errors that would otherwise be found only at the end.
 void check_proteins(const RescoreOptions& options) {
   if (options.fasta.empty()) return;
   if (!options.proteins) fail_usage("sequences (--fasta) are for proteins: give --proteins too");
@@ -199,7 +199,7 @@ InitialDirection Rescoring<T>::initial_direction(const Normaliser& normaliser) c
   return initial;
 }
 
-/// The initial weights in the order of the PSMs' features. A feature that they do not know counts nothing.
+/// The initial weights in the order of the PSMs' features. A feature without a weight gets 0.
 template <class T>
 std::vector<double> Rescoring<T>::named_weights() const {
   const auto& known = options_.initial_names;
@@ -239,7 +239,7 @@ void Rescoring<T>::keep_training(Trained& trained) {
   weights_ = std::move(trained.weights);
 }
 
-/// Of the same run are the same options, PSMs (in any order), kind of numbers and version.
+/// Identifies a run by its options, PSMs (in any order), type of numbers and version.
 template <class T>
 std::string Rescoring<T>::run_name() const {
   Json options = parameters_json(options_);
@@ -325,7 +325,7 @@ double Rescoring<T>::estimate_pi0(ConfidenceOps& ops, const RankedList& list) {
   return check_and_estimate_pi0(ops, list, mix_max(), options_.tolerant || safe(), random_, result_.warnings);
 }
 
-/// q-values and PEPs of a list, within its groups where there are any.
+/// q-values and PEPs of a list, within its groups if there are any.
 template <class T>
 RescoreLevel Rescoring<T>::level(ConfidenceOps& ops, const RankedList& list, double pi0) const {
   if (result_.groups.empty()) return make_level(ops, list, pi0, mix_max(), options_);

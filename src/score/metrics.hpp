@@ -1,4 +1,4 @@
-// The table of metrics: one row each. A row says what it is called and how its number comes from the statistics of a
+// The table of metrics: one row each. A row holds its name and the function that computes it from the statistics of a
 // model's test rows.
 #pragma once
 

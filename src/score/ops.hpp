@@ -1,7 +1,7 @@
-// The verbs of scoring: what is counted of models on their test rows on a device, so that decision values never leave
+// The verbs of scoring: counts of models on their test rows on a device, so that decision values never leave
 // it. One object serves one truth on one device. Blocks of decision values are task-minor and live on that device:
-// rows x (models * columns()), the columns of one model side by side. All verbs have finished when they return, and ask
-// the context's stop token on their way.
+// rows x (models * columns()), the columns of one model side by side. All verbs have finished when they return, and
+// check the context's stop token on their way.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace sheaf::score {
 
-/// Output of count_classes() for each model; an empty list: not asked for.
+/// Output of count_classes() for each model; an empty list: not requested.
 struct ClassStatistics {
   std::span<std::int64_t> counts;            // models x count_bins(classes)
   std::span<std::int64_t> true_ranks;        // models x true_rank_bins; three classes or more
@@ -34,12 +34,12 @@ class ScoreOps {
   virtual ~ScoreOps() = default;
 
   Device device() const { return context_.device(); }
-  /// Decision values of a model: one for two classes, where it is positive speaking for class 0, and for each target.
+  /// Decision values of a model: one for two classes, above 0 for class 0, and for each target.
   std::int32_t columns() const { return truth_.classes > 2 ? truth_.classes : truth_.targets; }
 
   /// From now on, test k of a model is list k of `tests`.
   virtual void load_tests(TestRows tests) = 0;
-  /// Bytes that the verbs take beside the rows and blocks.
+  /// Bytes that the verbs take besides the rows and blocks.
   virtual std::int64_t workspace() const = 0;
 
   // tests[m]: the test of model m.
@@ -48,7 +48,7 @@ class ScoreOps {
                              std::span<const std::int32_t> tests, const ClassStatistics& out) = 0;
   /// Each column by itself: tests[c] and sums[c] are those of column c of z, which predicts target c % targets.
   virtual void sum_errors(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<ErrorSums> sums) = 0;
-  /// Of survival models, whose values are logarithms of hazards.
+  /// Sums of survival models, whose values are logarithms of hazards.
   virtual void sum_survival(BlockView<const T> z, std::span<const std::int32_t> tests,
                             std::span<SurvivalSums> sums) = 0;
   /// How each column orders the rows of its class against the others, with `points` points of the curves. Two classes:
@@ -70,13 +70,13 @@ class ScoreOps {
         weights[(static_cast<std::size_t>(row) * count + t) * 2] = 1;
     return weights;
   }
-  /// What is at risk when, under these weights.
+  /// Risk sets under these weights.
   RiskTables survival_risks(std::span<const float> weights, const TestRows& tests) const {
     const std::vector<double> events(truth_.events.begin(), truth_.events.end());
     return make_risk_tables(truth_.values, events, weights, 2 * tests.count(), false);
   }
   const Truth& truth() const { return truth_; }
-  /// The class whose rows a column ranks, and whether small values speak for it.
+  /// The class whose rows a column ranks, and whether small values favour it.
   std::int32_t class_of(std::int32_t column) const { return truth_.classes == 2 ? truth_.positive : column; }
   bool reversed() const { return truth_.classes == 2 && truth_.positive == 1; }
 

@@ -27,8 +27,8 @@ constexpr std::int64_t workspace_share = 8;  // threads that rank may take this 
 
 using Tile = std::array<double, tile_rows>;
 
-/// Of the first `size` decision values, each of which speaks for the true class where it is positive. Always of a whole
-/// tile, so that the compiler makes vectors of it.
+/// Sums over the first `size` decision values; a positive value favours the true class. Terms are always computed for a
+/// whole tile, so that the compiler makes vectors of it.
 ProbabilitySums sum_probabilities(const Tile& z, std::int64_t size) {
   Tile losses;
   Tile briers;
@@ -42,8 +42,8 @@ ProbabilitySums sum_probabilities(const Tile& z, std::int64_t size) {
   return sums;
 }
 
-/// Of a row of three classes or more; weights are computed several at a time as vectors, those missing at the end are
-/// 0.
+/// Terms of a row of three classes or more; weights are computed several at a time as vectors, those missing at the end
+/// are 0.
 template <class T>
 ProbabilitySums row_probabilities(const T* z, std::int32_t columns, std::int32_t label, std::int32_t best) {
   constexpr std::int32_t width = 8;
@@ -144,7 +144,7 @@ class CpuScores final : public ScoreOps<T> {
 
   /// Counts over some test rows of one model.
   struct Part {
-    bool ranked, probabilities;  // asked for
+    bool ranked, probabilities;  // requested
     std::vector<std::int64_t> counts;
     std::array<std::int64_t, true_rank_bins> true_ranks{};
     ProbabilitySums sums = {};
@@ -195,7 +195,7 @@ class CpuScores final : public ScoreOps<T> {
     return sums;
   }
 
-  /// The rows that are tested lie scattered: the one of a few steps on is asked for early.
+  /// The rows that are tested lie scattered: the one a few steps ahead is fetched early.
   void prefetch(BlockView<const T> z, std::int64_t i, std::int32_t column) const {
     constexpr std::int64_t ahead = 24;
     const std::int64_t last = std::ssize(tests_.rows) - 1;
@@ -232,13 +232,13 @@ class CpuScores final : public ScoreOps<T> {
   /// Goes through the test rows of all models in parts, tile by tile: models of the same test take a tile one after the
   /// other, since their decision values lie side by side. work(model, tile, state) with places in tests_.rows, where
   /// the state of each model and part begins as `empty`; sums[m] = the sum over its parts of end(m, state). All parts
-  /// are worked at where `sums` is empty too.
+  /// are worked at if `sums` is empty too.
   template <class Sums, class State, class Work, class End>
   void sum_parts(std::span<const std::int32_t> tests, std::span<Sums> sums, const State& empty, const Work& work,
                  const End& end) const {
     const std::int64_t parts = std::max<std::int64_t>(1, (tests_.largest() + part_rows - 1) / part_rows);
     const auto models = static_cast<std::int64_t>(tests.size());
-    // Fewer together where threads would have nothing to do.
+    // Fewer together if threads would have nothing to do.
     const auto together = std::clamp<std::int64_t>(models * parts / (4 * std::int64_t{threads()}), 1, most_together);
     const auto groups = groups_of(tests, static_cast<std::size_t>(together));
     std::vector<Sums> partial(static_cast<std::size_t>(models * parts));
@@ -290,7 +290,7 @@ class CpuScores final : public ScoreOps<T> {
     }
   }
 
-  /// Of each model, those of its test rows.
+  /// The weights of each model's test rows.
   std::vector<std::vector<RowWeight>> row_weights(BlockView<const T> z, std::span<const std::int32_t> tests) const {
     std::vector<std::vector<RowWeight>> weights(tests.size());
     parallel_for(threads(), std::ssize(tests), [&](std::int64_t m) {

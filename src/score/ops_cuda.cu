@@ -47,7 +47,7 @@ class CudaScores final : public ScoreOps<T> {
     largest_ = tests_.largest();
   }
 
-  /// Keys and flags twice, positives before each row, and what the sort takes.
+  /// Keys and flags twice, positives before each row, and the memory of the sort.
   std::int64_t workspace() const override {
     constexpr std::int64_t each = 2 * sizeof(Key) + 2 * sizeof(std::uint8_t) + sizeof(std::int32_t) + sizeof(RowWeight);
     return largest_ * (each + 1) + (std::int64_t{1} << 16);
@@ -139,7 +139,7 @@ class CudaScores final : public ScoreOps<T> {
     return {z.data, z.stride, this->columns(), begins_.data(), rows_.data(), tests};
   }
 
-  /// Sums of each model, and what blocks of threads found of them.
+  /// Sums of each model, and the parts of blocks of threads.
   template <class V>
   struct Sums {
     Array<V> partial, sums;
@@ -173,7 +173,7 @@ class CudaScores final : public ScoreOps<T> {
                   to.begin() + static_cast<std::ptrdiff_t>(r * each));
   }
 
-  /// What the test rows of the model whose first column this is weigh.
+  /// Computes the weights of the test rows of the model whose first column is `column`.
   void weigh_rows(BlockView<const T> z, std::int32_t column, std::int32_t test) {
     const int size = static_cast<int>(tests_.size(test));
     if (size == 0) return;
@@ -291,7 +291,7 @@ class CudaScores final : public ScoreOps<T> {
   Array<std::int32_t> before_;
   Array<RowWeight> row_weights_;  // of one model, if it is ranked by probability
   Array<char> storage_;
-  // Of the columns that are ranked; parts_ of one at a time.
+  // Arrays of the columns that are ranked; parts_ of one at a time.
   Array<Corner> totals_, precision_;
   Array<double> precisions_, parts_;
   Array<RocPiece> roc_;

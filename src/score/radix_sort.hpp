@@ -1,4 +1,4 @@
-// Sorting whole numbers digit by digit: several times faster than comparing them where there are thousands.
+// Sorting whole numbers digit by digit: several times faster than comparing them if there are thousands.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// How sorted keys of positive and other rows lie among each other: what AUC, average precision and the curves are made
-// of, on one CPU core.
+// How sorted keys of positive and other rows lie among each other: the base of AUC, average precision and the curves,
+// on one CPU core.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ Range same_keys(std::span<const Key> sorted, std::size_t at) {
   return {first - sorted.begin(), end - sorted.begin()};
 }
 
-/// The places of a sorted list that hold `key`; where none does, those where it would stand.
+/// The places of a sorted list that hold `key`; if none does, the place at which it would be inserted.
 template <class Key>
 Range places_of(std::span<const Key> sorted, Key key) {
   const auto first = std::lower_bound(sorted.begin(), sorted.end(), key) - sorted.begin();

@@ -8,7 +8,7 @@
 namespace sheaf::score {
 namespace {
 
-/// Those of `wanted`, or of all, that suit the truth.
+/// The metrics among `wanted`, or among all, that suit the truth.
 std::vector<Metric> suiting(std::span<const Metric> wanted, const Truth& truth, bool probabilities) {
   std::vector<Metric> result;
   for (const auto& row : metrics()) {
@@ -18,7 +18,7 @@ std::vector<Metric> suiting(std::span<const Metric> wanted, const Truth& truth, 
   return result;
 }
 
-/// The block in CPU memory, borrowed where it is there.
+/// The block in CPU memory, borrowed if it is there.
 template <class T>
 Array<T> on_cpu(BlockView<const T> block) {
   const auto values = Array<T>::over(block.data, block.rows * block.stride, block.device);

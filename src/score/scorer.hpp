@@ -18,7 +18,7 @@ template <class T>
 class Scorer {
  public:
   /// The rows of `truth` must outlive it and not move. `probabilities`: the models have those of logistic regression.
-  /// `wanted`: the metrics to score, empty: all that suit; what none of them needs is not computed.
+  /// `wanted`: the metrics to score, empty: all that suit; quantities that none of them needs are not computed.
   Scorer(const Context& context, const Truth& truth, bool probabilities, std::span<const Metric> wanted = {});
 
   /// From now on, scores come with the decision values and the predicted classes of their test rows. Before tests are
@@ -26,7 +26,7 @@ class Scorer {
   void keep_decisions() { keep_decisions_ = true; }
   /// From now on, test k of a model is list k of `tests`.
   void load_tests(TestRows tests);
-  /// Bytes that scoring takes on the device beside the decision values.
+  /// Bytes that scoring takes on the device besides the decision values.
   std::int64_t workspace() const { return ops_->workspace(); }
   /// `z`: decision values of all rows on the device, each model's side by side (see ops.hpp); tests[m]: that of model
   /// m. `predicted`, rows x models on the device: class numbers, for models whose choice is not the largest column.
@@ -39,7 +39,7 @@ class Scorer {
                      std::span<Statistics> models, std::span<Scores> scores);
   void rank(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Ranking> rankings,
             std::span<Statistics> models, std::span<Scores> scores);
-  /// Of several targets the scores are means over them.
+  /// The scores of several targets are means over them.
   void score_errors(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Statistics> models,
                     std::span<Scores> scores);
   void sum_survival(BlockView<const T> z, std::span<const std::int32_t> tests, std::span<Statistics> models);

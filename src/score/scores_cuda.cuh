@@ -13,7 +13,7 @@
 namespace sheaf::score::gpu {
 
 inline constexpr int score_threads = 256;
-using Count = unsigned long long;  // what atomics know
+using Count = unsigned long long;  // the type of atomics
 
 /// Decision values, and which rows of them test which model.
 template <class T>
@@ -32,7 +32,7 @@ struct Add {
   }
 };
 
-/// The sum of what all threads bring, to thread 0.
+/// The sum of all threads' values, to thread 0.
 template <class V>
 __device__ V sum_block(V mine) {
   using Reduce = cub::BlockReduce<V, score_threads>;
@@ -56,7 +56,7 @@ __device__ void sum_tests(const Tested<T>& in, Sums* partial, Term term) {
   if (threadIdx.x == 0) partial[static_cast<std::int64_t>(blockIdx.y) * gridDim.x + model] = all;
 }
 
-/// What survival models are scored on; two columns of weights and shares a test.
+/// Data for scores of survival models; two columns of weights and shares a test.
 struct Survival {
   RiskSets<float> risk;
   const float* weights;
@@ -123,14 +123,14 @@ __global__ void __launch_bounds__(score_threads)
   });
 }
 
-/// Counts asked for beside the predicted classes.
+/// Counts requested besides the predicted classes.
 struct Asked {
   const std::int32_t* predicted;  // rows x models; none: the largest column
   int predicted_stride;
   bool true_ranks, probabilities;
 };
 
-/// Of a row of three classes or more; `best` is the largest column.
+/// Terms of a row of three classes or more; `best` is the largest column.
 template <class T>
 __device__ ProbabilitySums row_probabilities(const T* z, std::int32_t classes, std::int32_t label, std::int32_t best) {
   const auto most = static_cast<double>(z[best]);
@@ -149,7 +149,7 @@ struct Classified {
   std::int32_t best;
   ProbabilitySums sums;
 };
-/// The class of the largest value and, where asked for, what the probabilities cost.
+/// The class of the largest value and, if requested, the losses of the probabilities.
 template <class T>
 __device__ Classified classify(const T* z, std::int32_t classes, std::int32_t label, bool probabilities) {
   if (classes == 2) {
@@ -286,7 +286,7 @@ __global__ void __launch_bounds__(score_threads) add_pairs(Sorted<Key> sorted, C
   if (threadIdx.x == 0) precisions[blockIdx.x] = part;
 }
 
-/// Workspace of a ranking on the GPU, beside its pairs: room for one column.
+/// Workspace of a ranking on the GPU, besides its pairs: room for one column.
 struct RankingOut {
   Corner* total;       // rows of each kind
   double* precisions;  // their sum
@@ -294,9 +294,9 @@ struct RankingOut {
   Corner* precision;   // of each point
 };
 
-/// Adds up the `parts` of the precisions, and finds what stands under each point: of the ROC curve the piece of the
-/// first row with which more others are taken than the point's, of the precision-recall curve the corner behind the row
-/// with which enough positive ones are found. One block.
+/// Adds up the `parts` of the precisions, and finds the entry under each point: of the ROC curve the piece of the first
+/// row with which more others are taken than the point's, of the precision-recall curve the corner behind the row with
+/// which enough positive ones are found. One block.
 template <class Key>
 __global__ void __launch_bounds__(score_threads)
     find_points(Sorted<Key> sorted, const double* parts, int part_count, int points, RankingOut out) {
@@ -319,7 +319,7 @@ __global__ void __launch_bounds__(score_threads)
     const int j = first([&](int k) { return sorted.corner_behind(k).positives >= found; });
     out.precision[p] = sorted.corner_behind(sorted.last_like(j));
   };
-  // The points of both curves at the same time: what takes long is to wait for memory.
+  // The points of both curves at the same time: waiting for memory takes longest.
   for (int p = threadIdx.x; p < 2 * points; p += score_threads) p < points ? roc(p) : precision(p - points);
 }
 

@@ -19,7 +19,7 @@ struct ClassCounts {
 
   explicit ClassCounts(std::size_t classes = 0) : truth(classes), predicted(classes), both(classes) {}
 };
-/// `counts` as count_bins() says.
+/// `counts` in the layout of count_bins().
 ClassCounts class_counts(std::span<const std::int64_t> counts, std::int32_t classes);
 
 /// How many other and positive rows have at least some value.
@@ -32,7 +32,7 @@ struct RocPiece {
 };
 /// The share of `positives` rows that the curve has found at `at` other rows, on the piece over that place.
 double roc_height(const RocPiece& piece, double at, std::int64_t positives);
-/// Of the rows with at least some value, the share that is positive.
+/// Share of positive rows among the rows with at least some value.
 SHEAF_HOST_DEVICE inline double precision_at(const Corner& corner) {
   return static_cast<double>(corner.positives) / static_cast<double>(corner.positives + corner.others);
 }
@@ -41,12 +41,12 @@ SHEAF_HOST_DEVICE inline double precision_at(const Corner& corner) {
 struct Ranking {
   std::int64_t others = 0, positives = 0;
   std::int64_t doubled = 0;       // pairs of a positive and another row in order count 2, ties 1
-  double precisions = 0;          // the sum over the positive rows of the precision where they are found
-  std::vector<RocPiece> roc;      // under each point of the ROC curve; none where a class is missing
+  double precisions = 0;          // the sum over the positive rows of the precision at which they are found
+  std::vector<RocPiece> roc;      // under each point of the ROC curve; none if a class is missing
   std::vector<Corner> precision;  // at each point of the precision-recall curve; the same
 };
 
-/// Of one model. Only what the wanted metrics need is filled in.
+/// Statistics of one model. Only those that the wanted metrics need are filled in.
 struct Statistics {
   double rows = 0;
   std::int32_t positive = -1;  // two classes
@@ -65,18 +65,18 @@ double balanced_accuracy(const ClassCounts& counts);
 double matthews_correlation(const ClassCounts& counts);
 std::vector<double> recall_of_classes(const ClassCounts& counts);
 
-/// Of one class; 0 where no row is found right.
+/// Scores of one class; 0 if no row of it is predicted correctly.
 double class_precision(const ClassCounts& counts, std::size_t c);
 double class_recall(const ClassCounts& counts, std::size_t c);
 double class_f1(const ClassCounts& counts, std::size_t c);
 using ClassScore = double(const ClassCounts&, std::size_t);
-/// Of class `positive`; of -1, the mean over the classes that occur in the truth or among the predictions. NaN where
-/// there is none.
+/// The score of class `positive`; with -1, the mean over the classes that occur in the truth or among the predictions.
+/// NaN if there is none.
 double macro_mean(const ClassCounts& counts, ClassScore* score, std::int32_t positive = -1);
 /// The mean over the rows of the truth of their class's score.
 double weighted_mean(const ClassCounts& counts, ClassScore* score);
 
-// NaN where a class is missing.
+// NaN if a class is missing.
 double auc(const Ranking& ranking);
 double average_precision(const Ranking& ranking);
 using RankingScore = double(const Ranking&);
@@ -100,7 +100,7 @@ double spread_of(std::size_t count, const Value& value) {
   for (std::size_t i = 0; i < count && !equal; ++i) spread += (value(i) - mean) * (value(i) - mean);
   return spread;
 }
-/// As in scikit-learn: if all targets are equal, 1 for exact predictions and 0 for others.
+/// Same convention as scikit-learn: if all targets are equal, 1 for exact predictions and 0 for others.
 double r_squared(double squared_errors, double spread);
 /// The sum over the rows.
 double pinball_loss(const ErrorSums& errors, double quantile);

@@ -40,7 +40,7 @@ SHEAF_HOST_DEVICE inline std::int32_t largest_column(const T* z, std::int32_t co
   return best;
 }
 
-/// How many columns stand before that of class `label`, where larger ones come first and of equals the first.
+/// How many columns stand before that of class `label`; larger ones come first, and the first of equals.
 template <class T>
 SHEAF_HOST_DEVICE inline std::int32_t rank_of(const T* z, std::int32_t columns, std::int32_t label) {
   const T mine = z[label];
@@ -68,7 +68,7 @@ struct ProbabilitySums {
   }
 };
 
-/// Of a row of two classes whose decision value speaks for the true class where it is positive. Without overflow.
+/// Terms of a row of two classes; a positive decision value favours the true class. Without overflow.
 SHEAF_HOST_DEVICE inline ProbabilitySums probability_terms(double z) {
   const double size = std::abs(z);
   const double e = exp_nonpositive(-size);
@@ -105,7 +105,7 @@ struct WeightSums {
   double weights = 0, squares = 0;
 };
 
-/// Of a row of three classes or more; z and `weight` are the true class's, `most` is the largest column.
+/// Terms of a row of three classes or more; z and `weight` are the true class's, `most` is the largest column.
 SHEAF_HOST_DEVICE inline ProbabilitySums probability_terms(double z, double weight, double most,
                                                            const WeightSums& sums) {
   const double over = (z < 0 ? z : 0) - (most < 0 ? most : 0);
@@ -115,10 +115,10 @@ SHEAF_HOST_DEVICE inline ProbabilitySums probability_terms(double z, double weig
   return {std::log(sums.weights) - log_weight, brier > 0 ? brier : 0};
 }
 
-/// The larger one; NaN where either is.
+/// The larger one; NaN if either is.
 SHEAF_HOST_DEVICE inline double larger(double a, double b) { return a > b || a != a ? a : b; }
 
-/// Of the errors of numeric predictions.
+/// Sums over the errors of numeric predictions.
 struct ErrorSums {
   double squares = 0, absolute = 0, largest = 0;
   double short_by = 0;                         // truth - prediction
@@ -149,7 +149,7 @@ SHEAF_HOST_DEVICE inline ErrorSums error_terms(double predicted, double truth) {
   return terms;
 }
 
-/// Of survival models.
+/// Sums of survival models.
 struct SurvivalSums {
   double events = 0;
   double deviance = 0;  // of the rows trained on and tested, less that of the rows trained on
@@ -171,7 +171,7 @@ SHEAF_HOST_DEVICE inline bool comes_first(double time_i, bool event_i, double ti
   return event_i && (time_i < time_j || (time_i == time_j && !event_j));
 }
 
-/// Whole numbers that rise where values fall, and are equal where values are: 0 and -0 too.
+/// Whole numbers that rise as values fall, and are equal if values are: 0 and -0 too.
 template <class T>
 using FallingKey = std::conditional_t<std::is_same_v<T, float>, std::uint32_t, std::uint64_t>;
 template <class T>

@@ -12,7 +12,7 @@ namespace sheaf::score {
 struct TestRows {
   std::vector<std::int64_t> begins{0};
   std::vector<std::int32_t> rows;
-  /// Survival: rows x tests, 1 where a row is trained on; empty: none is.
+  /// Survival: rows x tests, 1 if a row is trained on; empty: none is.
   std::vector<std::uint8_t> trained;
 
   std::int32_t count() const { return static_cast<std::int32_t>(begins.size()) - 1; }
@@ -31,7 +31,7 @@ struct TestRows {
 /// The labels that decision values are compared with. Their owner must outlive the scorer.
 struct Truth {
   std::int32_t classes = 0;              // 0: regression
-  std::int32_t positive = -1;            // two classes: the one that precision, recall, F1 and the curves speak of
+  std::int32_t positive = -1;            // two classes: the one of precision, recall, F1 and the curves
   std::span<const std::int32_t> labels;  // the class of each row
   std::span<const double> values;        // regression: rows x targets
   std::span<const std::uint8_t> events;  // survival: whether the event came at the time in `values`

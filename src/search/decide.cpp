@@ -53,14 +53,14 @@ void check_time(const SearchOptions& options) {
     fail_usage("{} is for the split time, not for {}", given, to_string(*options.split));
 }
 
-/// Groups stay together and classes are spread evenly, unless something else is asked for. A study divides the rows of
-/// a regression as it divides those of classes.
+/// Groups stay together and classes are spread evenly, unless another split is requested. A study divides the rows of a
+/// regression as it divides those of classes.
 SplitKind default_split(bool classes, bool groups) {
   if (groups) return classes ? SplitKind::stratified_group_k_fold : SplitKind::group_k_fold;
   return classes ? SplitKind::stratified_k_fold : SplitKind::k_fold;
 }
 
-/// Outer folds keep groups together and spread classes where the inner splits do.
+/// Outer folds keep groups together and spread classes if the inner splits do.
 SplitKind default_outer(SplitKind inner, bool classes) {
   if (inner == SplitKind::group_k_fold || inner == SplitKind::stratified_group_k_fold || inner == SplitKind::time)
     return inner;
@@ -70,7 +70,7 @@ SplitKind default_outer(SplitKind inner, bool classes) {
 }
 
 /// Leaving out one row at a time for nothing: models that are never trained, of features as they are, and nothing that
-/// asks for the model of a split.
+/// needs the model of a split.
 bool leaves_one_out(const FamilyTraits& traits, bool pipeline, const SearchOptions& options) {
   return traits.one_out_is_free && !pipeline && options.full && options.outer == 0 && !options.splits &&
          options.row_weights.empty() && !options.predictions && !options.calibrate && !options.threshold &&
@@ -136,7 +136,7 @@ double largest_share(const Target& target) {
   return static_cast<double>(*std::max_element(rows.begin(), rows.end())) / static_cast<double>(target.classes.size());
 }
 
-/// Of classes of which one has most of the rows, accuracy says little.
+/// Accuracy is a poor default if one class has most of the rows.
 Metric default_score(const FamilyTraits& traits, const Target& target) {
   if (traits.default_score != Metric::accuracy || largest_share(target) < frequent_class) return traits.default_score;
   return target.class_names.size() == 2 ? Metric::auc : Metric::balanced_accuracy;
@@ -220,7 +220,7 @@ std::string reason_to_leave_out(const Dataset<T>& dataset, const SearchSpace& sp
   return fmt::format("it would take some {:.0e} operations on so many rows; name it to try it", work.operations);
 }
 
-/// Fills in what is open of each candidate. What all of them have is what the search has.
+/// Sets the open options of each candidate. Traits that all candidates have become those of the search.
 template <class T>
 FamilyTraits decide_candidates(const Dataset<T>& dataset, SearchSpace& space, const SearchOptions& options) {
   FamilyTraits common;

@@ -82,7 +82,7 @@ void set_parameter_of_models(SearchSpace& space, std::string_view name, std::str
   const auto takes = [&](const Candidate& candidate) { return has_parameter(candidate.space.options, name); };
   auto& candidates = space.candidates;
   if (std::none_of(candidates.begin(), candidates.end(), takes))
-    return set_parameter(candidates.front().space, name, text);  // which says what is wrong
+    return set_parameter(candidates.front().space, name, text);  // which throws the error
   for (auto& candidate : candidates)
     if (takes(candidate)) set_parameter(candidate.space, name, text);
 }

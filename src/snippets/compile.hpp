@@ -13,8 +13,8 @@ struct GpuCode {
   std::string code;
 };
 
-/// By NVRTC, for an architecture such as "sm_90". NVRTC is opened at the first call and kept open; where it is missing
-/// an Error says what to install.
+/// By NVRTC, for an architecture such as "sm_90". NVRTC is opened at the first call and kept open; if it is missing an
+/// Error states what to install.
 GpuCode compile_for_gpu(const SnippetSource& source, const std::string& architecture);
 
 /// A shared object with machine code of the CPU.
@@ -29,7 +29,7 @@ HostCode compile_for_host(const SnippetSource& source);
 /// The name of a text's file in a cache: a hash of the text, of what compiles it and of our version.
 std::string cache_name(const std::string& text, const std::string& compiler);
 
-/// "FOLDER/NAME", and the folder made; empty where no folder is given. What can't be written is an Error.
+/// "FOLDER/NAME"; creates the folder. Empty if no folder is given. A folder that can't be written is an Error.
 std::string cache_path(const std::string& folder, const std::string& name);
 
 }  // namespace sheaf::snippets

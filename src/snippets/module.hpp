@@ -39,7 +39,7 @@ class Module {
 std::unique_ptr<Module> load_on_cpu(const HostCode& code);
 std::unique_ptr<Module> load_on_gpu(const GpuCode& code, int index);
 
-/// Of a GPU, such as "sm_90".
+/// Architecture of a GPU, such as "sm_90".
 std::string architecture_of(int index);
 
 }  // namespace sheaf::snippets

@@ -1,5 +1,5 @@
 // NVRTC, opened when a GPU's snippet is first compiled. Its functions are declared here, as they have been since CUDA
-// 11.1, so that builds without the CUDA toolkit can compile (and test) snippets where the library is installed.
+// 11.1, so that builds without the CUDA toolkit can compile (and test) snippets if the library is installed.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -30,7 +30,7 @@ struct Nvrtc {
   const char* (*describe)(int);
 };
 
-/// The loader's own places, the toolkit that the environment names, where toolkits are usually installed.
+/// The loader's own places, the toolkit that the environment names, the usual places of toolkits.
 std::vector<std::string> candidates() {
   const std::vector<std::string> names{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
   std::vector<std::string> files = names;

@@ -1,4 +1,4 @@
-// What stands before every snippet: for NVRTC next to nothing, for the CPU's compiler the words of CUDA.
+// Source code put before every snippet: for NVRTC next to nothing, for the CPU's compiler the keywords of CUDA.
 #pragma once
 
 #include <string_view>
@@ -39,8 +39,8 @@ static inline float rsqrtf(float x) { return 1 / sqrtf(x); }
 static inline double normcdf(double x) { return 0.5 * erfc(-x * 0.70710678118654752440); }
 )";
 
-/// What kernels see beside it: the place of a thread, shared memory, atomics. Threads of a block run one after the
-/// other on one core, where there are barriers as fibers that hand over at each of them; blocks run on all cores.
+/// Definitions that kernels need in addition: the place of a thread, shared memory, atomics. Threads of a block run one
+/// after the other on one core; with barriers they are fibers that switch at each of them; blocks run on all cores.
 inline constexpr std::string_view host_kernel_prologue = R"(
 #define __shared__ static thread_local
 struct uint3 { unsigned x, y, z; };

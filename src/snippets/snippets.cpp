@@ -35,7 +35,7 @@ const Module& module_of(const SnippetSource& source, Device device) {
   return *module;
 }
 
-/// What the inputs of one call have in common.
+/// Properties shared by the inputs of one call.
 struct Inputs {
   Device device;
   std::int64_t rows = 0, columns = 0;

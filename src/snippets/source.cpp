@@ -9,7 +9,7 @@
 namespace sheaf::snippets {
 namespace {
 
-/// A user's text in its own file, as far as compilers know.
+/// A user's text in its own file, as compilers see it.
 std::string quoted(std::string_view file, std::string_view text) {
   return fmt::format("\n#line 1 \"{}\"\n{}\n#line 1 \"wrapper\"\n", file, text);
 }
@@ -27,7 +27,7 @@ std::string body_parameters(const std::vector<SnippetParameter>& inputs, const s
   return text;
 }
 
-/// What that function is called with for element i: ", sheaf_x[i * sheaf_x_step], sheaf_z[i]".
+/// The arguments of that function for element i: ", sheaf_x[i * sheaf_x_step], sheaf_z[i]".
 std::string body_arguments(const std::vector<SnippetParameter>& inputs, const std::vector<SnippetParameter>& outputs) {
   std::string text;
   for (const auto& one : inputs)
@@ -116,7 +116,7 @@ SHEAF_INLINE sheaf_type sheaf_identity() {{ return ({4}); }}
                                          quoted("combine", combine), quoted("identity", identity));
   const auto arguments = body_arguments(inputs, {});
   SnippetSource source;
-  // As reduce_kernel() in src/arrays/ops_cuda.cu.
+  // Same scheme as reduce_kernel() in src/arrays/ops_cuda.cu.
   source.cuda = fmt::format(R"({0}{1}
 extern "C" __global__ void sheaf_reduce(const long long outputs, const long long count, const long long by_output,
                                         const long long by_step, const long long n, sheaf_type* out{2}) {{

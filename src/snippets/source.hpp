@@ -11,7 +11,7 @@
 namespace sheaf {
 
 /// Both texts of one snippet. Lines of the user's own texts are numbered from 1 in files of their names ("snippet",
-/// "preamble", "map" ...), so that compilers speak of these.
+/// "preamble", "map" ...), so that compilers name these in messages.
 struct SnippetSource {
   std::string cuda;
   std::string host;

@@ -15,7 +15,7 @@ class SumTree {
     total_ += weight;
     for (std::size_t at = rank + 1; at < sums_.size(); at += at & (~at + 1)) sums_[at] += weight;
   }
-  /// Of ranks below.
+  /// The sum of the weights of the ranks below `rank`.
   double below(std::size_t rank) const {
     double sum = 0;
     for (std::size_t at = rank; at > 0; at -= at & (~at + 1)) sum += sums_[at];

@@ -12,7 +12,7 @@ struct ConcordantPairs {
   double concordant = 0;  ///< the row whose event came first has the larger value
   double tied = 0;        ///< both have the same value
 
-  /// NaN where there are no pairs.
+  /// NaN if there are no pairs.
   double share() const { return (concordant + tied / 2) / pairs; }
 };
 

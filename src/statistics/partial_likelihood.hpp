@@ -6,7 +6,7 @@
 //
 //   sum over events k of share_k log(R_k - fraction_k E_k) - s_k z_k
 //
-// where R sums e over the rows at risk (times of t_k and later) and E over the events at t_k. Breslow: share = s,
+// with R the sum of e over the rows at risk (times of t_k and later) and E over the events at t_k. Breslow: share = s,
 // fraction = 0. Efron (The efficiency of Cox's likelihood function for censored data, 1977): of m events at one time
 // the l-th, from 0 on, has the fraction l / m, and each the mean of their weights as its share. Rows of weight 0 are
 // no part of anything.
@@ -19,7 +19,7 @@
 
 namespace sheaf {
 
-/// What is known of a model's rows beside their decision values. A place is a position in the order of times.
+/// Data of a model's rows besides their decision values. A place is a position in the order of times.
 template <class T>
 struct RiskSets {
   std::int64_t rows = 0;
@@ -123,7 +123,7 @@ class PartialLikelihood {
     add_risks();
   }
 
-  /// How many events were to be expected of a row: the derivative of the loss in z is this less s where there is one.
+  /// How many events were to be expected of a row: the derivative of the loss in z is this less s if there is one.
   SHEAF_HOST_DEVICE double expected(std::int64_t place) const { return e_[place] * hazard(place); }
   /// R - fraction E of an event.
   SHEAF_HOST_DEVICE double denominator(std::int64_t place) const {
@@ -207,7 +207,7 @@ class PartialLikelihood {
       const double left = 1 - sets_.fraction(k);
       const double mass = 1 - scale + scale * left * tied / below;
       sum += share * (scale * (others * (log_scale - std::log(below)) + others_z) + entropy(mass, left));
-      // What this row needs, and all events of its time.
+      // The need of this row, and that of all events of its time.
       const double s = weight(sets_.order[k]);
       double own_hazard = at_time(hazard_, k);
       if (sets_.fractions != nullptr) own_hazard -= at_time(tied_hazard_, k);
@@ -240,17 +240,17 @@ class PartialLikelihood {
         team_, sets_.rows, [&](std::int64_t k) { return value(last - k); },
         [&](std::int64_t k, double sum) { out[last - k] = sum; });
   }
-  /// Of sums over later places: the sum over those of the same time.
+  /// From sums over later places, the sum over the places of the same time.
   SHEAF_HOST_DEVICE double of_time(const double* sums, std::int64_t place) const {
     const std::int64_t next = sets_.last[place] + 1;
     return sums[sets_.first[place]] - (next < sets_.rows ? sums[next] : 0.0);
   }
-  /// Of sums over earlier places: likewise.
+  /// Same for sums over earlier places.
   SHEAF_HOST_DEVICE double at_time(const double* sums, std::int64_t place) const {
     const std::int64_t first = sets_.first[place];
     return sums[sets_.last[place]] - (first > 0 ? sums[first - 1] : 0.0);
   }
-  /// Of the rows at risk, where a_ and b_ are sums over later places, of all rows and of events.
+  /// The mean over the rows at risk; a_ and b_ are sums over later places, of all rows and of events.
   SHEAF_HOST_DEVICE double mean_direction(std::int64_t place) const {
     double sum = a_[sets_.first[place]];
     if (sets_.fractions != nullptr) sum -= sets_.fraction(place) * of_time(b_, place);

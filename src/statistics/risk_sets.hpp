@@ -1,4 +1,4 @@
-// Which rows are at risk at which times: what partial_likelihood.hpp needs to know of all models over the same rows, in
+// Risk sets: the rows at risk at each time, as partial_likelihood.hpp needs them for all models over the same rows, in
 // CPU memory.
 #pragma once
 
@@ -39,7 +39,7 @@ struct RiskArrays {
         fractions(numbers(tables.fractions, device)),
         columns(columns_of_weights) {}
 
-  /// Of models under the first column of weights.
+  /// Risk sets of models under the first column of weights.
   RiskSets<T> sets() const {
     return {order.size(), order.data(),  first.data(),
             last.data(),  shares.data(), fractions.size() > 0 ? fractions.data() : nullptr,

@@ -13,7 +13,7 @@ struct PlattSigmoid {
 };
 
 /// The most likely sigmoid of decision values whose rows stand on the first side (+1) or the second (-1): Platt's, by
-/// the Newton method of Lin, Lin and Weng (2007, algorithm 1). Ends where both derivatives are below the tolerance,
+/// the Newton method of Lin, Lin and Weng (2007, algorithm 1). Ends when both derivatives are below the tolerance,
 /// which is LIBSVM's.
 PlattSigmoid fit_sigmoid(std::span<const double> decisions, std::span<const std::int8_t> sides,
                          double tolerance = 1e-5);

@@ -1,5 +1,5 @@
-// What the program writes: never over what it reads, with the permissions that belong there, complete or not at all;
-// and what it prints.
+// Files that the program writes: never over its input, with the right permissions, complete or not at all; and its
+// output on the terminal.
 #include <sys/stat.h>
 
 #include "program.hpp"

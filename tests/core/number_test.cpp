@@ -128,7 +128,7 @@ TEST(Number, RandomDecimalsAreExact) {
   }
 }
 
-// Where rounding is hardest: exactly between two neighbours, and next to it.
+// The hardest cases of rounding: exactly between two neighbours, and next to it.
 TEST(Number, HalvesBetweenNeighboursAreExact) {
   Random random(12);
   for (int i = 0; i < 20'000; ++i) {

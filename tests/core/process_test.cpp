@@ -1,4 +1,4 @@
-// What Sheaf costs a process that only starts it, and what it leaves as it was in one that uses it.
+// Cost of Sheaf to a process that only starts it, and settings that it leaves unchanged in one that uses it.
 #include <fstream>
 #include <sstream>
 

@@ -1,4 +1,4 @@
-// What programs include: one header has everything, and none of them needs a library that Sheaf is built with.
+// Headers that programs include: one header has everything, and none of them needs a library that Sheaf is built with.
 #include <gtest/gtest.h>
 
 #include <filesystem>

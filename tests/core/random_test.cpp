@@ -35,8 +35,7 @@ void expect_moments(const std::vector<double>& values, double mean, double varia
   EXPECT_NEAR(squares / n, variance, 5 * variance * std::sqrt((kurtosis - 1) / n)) << what;
 }
 
-/// Kolmogorov and Smirnov's largest distance; times sqrt(n) it is above 2.5 with probability 7e-6 (less where
-/// discrete).
+/// Kolmogorov and Smirnov's largest distance; times sqrt(n) it is above 2.5 with probability 7e-6 (less if discrete).
 template <class Cdf>
 void expect_distribution(std::vector<double> values, Cdf cdf, const std::string& what) {
   std::sort(values.begin(), values.end());

@@ -45,7 +45,7 @@ void expect_near(const Doubles& found, const Doubles& expected, double tolerance
   }
 }
 
-/// What a call throws; empty: nothing.
+/// Message of the error that a call throws; empty if it throws none.
 std::string message_of(const std::function<void()>& call) {
   try {
     call();

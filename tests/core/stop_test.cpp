@@ -1,4 +1,4 @@
-// Work that is asked to stop ends with Stopped, leaves nothing behind, and changes nothing for the next call.
+// Work ends after a request to stop with Stopped, leaves nothing behind, and changes nothing for the next call.
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -21,7 +21,7 @@
 namespace sheaf {
 namespace stop_test {
 
-/// Asks for a stop after some reports of progress.
+/// Requests a stop after some reports of progress.
 struct StoppingListener : Progress {
   explicit StoppingListener(int reports) : left(reports) {}
   void on_advance(std::int64_t) override {

@@ -1,4 +1,4 @@
-// The classes of a label: numbered in ascending order, or binned where the target is numeric.
+// The classes of a label: numbered in ascending order, or binned if the target is numeric.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -101,7 +101,7 @@ TYPED_TEST(BinningOf, MdlpFindsTheCutsOfThePlainRecursion) {
     for (const double density : {0.15, 1.0}) {
       auto rows = test::random_rows(n, 12, density, 5);
       const auto y = random_classes(n, classes, 6);
-      for (std::size_t i = 0; i < rows.size(); ++i)  // half of the features know something of the class
+      for (std::size_t i = 0; i < rows.size(); ++i)  // half of the features depend on the class
         for (std::size_t j = 0; j < 6; ++j)
           if (rows[i][j] != 0) rows[i][j] += 4 * ((y[i] + static_cast<int>(j)) % classes);
       for (const bool sparse : {false, true}) {

@@ -25,7 +25,7 @@ class FormatsCli : public ProgramTest {
     }
     write("table.csv", text);
   }
-  /// Those that this build writes.
+  /// The files of formats that this build writes.
   std::vector<std::string> written() const {
     std::vector<std::string> names{"table.npz", "table.mtx", "table.mtx.gz"};
     for (const std::string name : {"table.h5ad", "table.biom"}) {

@@ -1,5 +1,5 @@
 // Files of whole matrices: NumPy, Matrix Market, BIOM, AnnData, 10x, Excel. tests/golden/formats holds one dataset in
-// all of them, written by the programs of the field, and expected.csv, which says what is in it.
+// all of them, written by the programs of the field, and expected.csv, which holds its content.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -466,7 +466,7 @@ TEST(MatrixFiles, LargerThanTheMemoryAreErrorsBeforeTheyAreRead) {
     }
 }
 
-/// What Sheaf writes is what it reads, in every format that holds whole matrices.
+/// Written files are read back unchanged, in every format that holds whole matrices.
 TEST(MatrixFiles, AreReadBackAsTheyWereWritten) {
   const Expected expected;
   const Folder folder;

@@ -1,4 +1,4 @@
-// What makes each kind of generated table what it says it is.
+// Each kind of generated table has its stated properties.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -115,7 +115,7 @@ TEST(GenerateMicrobes, ShiftsTheAbundanceOfPlantedTaxaWhereTheyAreDetected) {
       sum[positive(made.dataset, i) ? 1 : 0] += std::log(reads);
       ++count[positive(made.dataset, i) ? 1 : 0];
     }
-    // Logs of reads differ by nearly the weight: the rest of the sample shrinks a little where planted taxa grow.
+    // Logs of reads differ by nearly the weight: the rest of the sample shrinks a little as planted taxa grow.
     EXPECT_NEAR(sum[1] / count[1] - sum[0] / count[0], made.weights[m], 0.5);
   }
 }
@@ -199,7 +199,7 @@ TEST(GenerateClassification, MakesRedundantFeaturesOfInformativeOnes) {
   for (const std::int64_t redundant : {0, 1}) {
     options.redundant = redundant;
     const auto rows = test::rows_of(make<double>(options).dataset.x);
-    double g[3][3] = {};  // the Gram matrix is singular where one column is made of the two others
+    double g[3][3] = {};  // the Gram matrix is singular if one column is made of the two others
     for (const auto& row : rows)
       for (std::size_t a = 0; a < 3; ++a)
         for (std::size_t b = 0; b < 3; ++b) g[a][b] += row[a] * row[b] / 500;

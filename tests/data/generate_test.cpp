@@ -18,7 +18,7 @@ using test::make;
 using test::of_kind;
 using test::positive;
 
-/// Welch's t of each column of log(1 + |x|), or of x where `plain`, between the classes: 5 is beyond chance.
+/// Welch's t of each column of log(1 + |x|), or of x if `plain`, between the classes: 5 is beyond chance.
 std::vector<double> class_differences(const Dataset<double>& dataset, bool plain) {
   const auto rows = test::rows_of(dataset.x);
   std::vector<double> result(static_cast<std::size_t>(dataset.features()));
@@ -134,7 +134,7 @@ TEST(GenerateAllKinds, MoveTheWantedShareOfLabels) {
 }
 
 TEST(GenerateAllKinds, PlantWhatTheTruthSays) {
-  // Strong effects, many rows: every planted feature differs the way its weight says, and no other one does.
+  // Strong effects, many rows: every planted feature differs in the direction of its weight, and no other one does.
   for (const std::string kind : {"microbes", "genes", "text"}) {
     auto options = of_kind(kind, 4000, 100);
     options.informative = 10;

@@ -1,5 +1,5 @@
 // Random tables written in many ways: the readers agree with naive ones, and with themselves for every number of
-// threads and every size of chunks. Real tables, where they are there, have the shape their list says.
+// threads and every size of chunks. Real tables, if present, have the shape in their list.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// One file for each named defect in tests/invalid: where the message must point, and what it must say.
+// One file for each named defect in tests/invalid: the place and the text of its message.
 #include <gtest/gtest.h>
 
 #include <cctype>

@@ -1,5 +1,5 @@
-// What is written reads back as the same bits, in every format, compression and precision; what cannot be written
-// leaves nothing behind.
+// Written data are read back as the same bits, in every format, compression and precision; data that cannot be written
+// leave nothing behind.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -92,7 +92,7 @@ Dataset<T> random_table(bool sparse, bool words, std::uint64_t seed) {
   DenseMatrix<T> x{rows, columns, Array<T>::zeros(rows * columns)};
   for (T& value : x.values)
     if (!sparse || random.below(4) == 0) value = any_value<T>(random);
-  x.values[columns - 1] = T(1);  // the last feature is in use, or LIBSVM could not know it
+  x.values[columns - 1] = T(1);  // the last feature is in use, or a LIBSVM file would lack it
   Dataset<T> dataset;
   if (sparse)
     dataset.x = to_sparse(x, 1);

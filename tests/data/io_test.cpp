@@ -1,4 +1,4 @@
-// What the readers understand: every way of writing a table that the formats allow.
+// The readers accept every way of writing a table that the formats allow.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -23,7 +23,7 @@ using test::with_threads;
 
 ReadOptions as(const char* format) {
   ReadOptions options;
-  options.class_order = ClassOrder::appearance;  // so that ids say which row brought a class
+  options.class_order = ClassOrder::appearance;  // so that ids show the row of a new class
   options.format = format;
   return options;
 }
@@ -416,7 +416,7 @@ TEST_F(Files, CompressedMembersFollowEachOther) {
     const std::string ending(kind);
     const std::string both =
         bytes_of(compress(first, "a.libsvm" + ending)) + bytes_of(compress(second, "b.libsvm" + ending));
-    // The name says nothing of compression: the first bytes do.
+    // The first bytes reveal the compression, not the name.
     const auto dataset = read_dataset<double>(with_threads(1), write("both.libsvm", both));
     EXPECT_EQ(dense_values(dataset), (Values{1, 2, 3, 4})) << ending;
     EXPECT_EQ(dataset.target.values, (Values{1, 2})) << ending;

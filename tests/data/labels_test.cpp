@@ -1,5 +1,5 @@
-// What labels are: classes or numbers, in which order classes stand, and which of two is the positive one. None of it
-// depends on the order of the rows.
+// Labels: classes or numbers, the order of classes, and the positive one of two. None of it depends on the order of the
+// rows.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// Commands hold the dataset once: neither its text nor a second copy beside it. Read from what the system says of the
+// Commands hold the dataset once: neither its text nor a second copy beside it. Read from the system's figure of the
 // largest memory that a process had.
 #include <fstream>
 #include <string>
@@ -32,7 +32,7 @@ class MemoryCli : public ProgramTest {
     }
   }
 
-  /// Of the largest process so far.
+  /// Memory of the largest process so far.
   static std::int64_t largest() {
     rusage usage{};
     getrusage(RUSAGE_CHILDREN, &usage);

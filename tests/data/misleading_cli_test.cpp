@@ -1,5 +1,5 @@
-// What a table holds beside features and labels that can be trusted: selected features, codes, ids, guesses. Through
-// the program itself.
+// Columns besides features and trustworthy labels: selected features, codes, ids, guesses. Tested through the program
+// itself.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -40,7 +40,7 @@ class Misleading : public ProgramTest {
     for (int j = 1; j <= 50; ++j) header += std::to_string(j) + ",";
     return header + "label\n";
   }
-  /// Rows of `cell(i)`, a number that says little, and a class.
+  /// Rows of `cell(i)`, an uninformative number, and a class.
   template <class Cell>
   static std::string table(const std::string& name, const Cell& cell, int rows = 60) {
     Random random(5);

@@ -1,5 +1,5 @@
-// Columns that say when rows were, how much they count and in which fold they are, through the program itself; and what
-// it says of rows that stand in an order.
+// Columns with times, weights and folds of rows, through the program itself; and notes about rows that stand in an
+// order.
 #include <cmath>
 #include <set>
 #include <sstream>
@@ -83,10 +83,10 @@ TEST_F(RowColumnsCli, ADateOrdersTheRowsOfSplitsByTime) {
   EXPECT_EQ(results["features"], 2) << "the order is no feature";
   EXPECT_TRUE(any_holds(results["notes"], "later than those it trains on, in the order of 'day'"));
   EXPECT_EQ(Json::parse(file("o/settings.json"))["options"]["gap"], 5);
-  // An order alone asks for splits by time.
+  // An order alone means splits by time.
   ASSERT_EQ(shell("sheaf search t.csv --output p --cost 1 --order day --ignore fold,part,w").code, 0);
   EXPECT_EQ(Json::parse(file("p/results.json"))["split"], "time");
-  // What splits by time take is refused by others.
+  // Other splits reject the options of splits by time.
   EXPECT_TRUE(
       complains(shell("sheaf search t.csv --output q --ignore fold,part,w --gap 3"), 2, {"gap is for the split time"}));
   EXPECT_FALSE(exists("q"));

@@ -41,7 +41,7 @@ Labels some_classes(std::int64_t rows, std::int32_t count, std::int64_t smallest
   return labels;
 }
 
-/// What split s tests, read from the weights.
+/// Test rows of split s, read from the weights.
 std::vector<std::int32_t> tested(const Splits& splits, std::int32_t s) {
   const auto table = splits.weights(s, 1);
   std::vector<std::int32_t> rows;
@@ -265,7 +265,8 @@ TEST(GroupShuffle, LeavesOutWholeGroupsOfEveryClass) {
     }
 }
 
-/// Of equal groups of one class each, as many of either class as the fraction says, and each as often as any other.
+/// Draws equal groups of one class each: as many of either class as the fraction states, and each as often as any
+/// other.
 TEST(GroupShuffle, DrawsEqualGroupsEquallyOften) {
   Labels groups, classes;
   for (std::int32_t i = 0; i < 60; ++i) {

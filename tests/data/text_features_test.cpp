@@ -152,7 +152,7 @@ TEST(Header, AFileWithoutOneSaysWhichColumnIsTheLabel) {
   EXPECT_TRUE(parse("a,b,y\n1,2,0\n3,4,1\n").notes.empty());
 }
 
-/// A table that a model of age, sex and site is asked about.
+/// A table that a model of age, sex and site predicts.
 KnownColumns known() { return {3, {"age", "sex", "site"}, {{}, {"f", "m"}, {"1", "2"}}, "outcome"}; }
 
 TEST(KnownColumns, AreFoundByNameAndOthersLeftOutWithANote) {

@@ -135,7 +135,7 @@ ssize_t pread(int file, void* to, std::size_t size, off_t at) {
   return fails("read") ? failed<ssize_t>(EIO, -1) : syscall(SYS_pread64, file, to, size, at);
 }
 ssize_t pread64(int file, void* to, std::size_t size, off_t at) __attribute__((alias("pread")));
-// What the program says on its terminal never fails here.
+// Writes to the terminal never fail here.
 ssize_t write(int file, const void* from, std::size_t size) {
   return file > 2 && fails("write") ? failed<ssize_t>(ENOSPC, -1) : syscall(SYS_write, file, from, size);
 }

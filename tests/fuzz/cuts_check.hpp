@@ -1,5 +1,5 @@
-// What must hold for any bytes at all as a file of cuts: they are rules for bins, or an Error; and rules written and
-// read again are the same.
+// Invariants for any bytes as a file of cuts: they are rules for bins, or an Error; and rules written and read again
+// are the same.
 #pragma once
 
 #include <string_view>

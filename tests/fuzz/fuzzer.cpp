@@ -1,4 +1,4 @@
-// What libFuzzer calls: the target that SHEAF_FUZZ names.
+// Entry point of libFuzzer: runs the target that SHEAF_FUZZ names.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

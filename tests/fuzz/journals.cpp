@@ -1,5 +1,5 @@
-// What a search and a run of rescoring go on from. Lines get the checksum that makes a record of them, so that the
-// fuzzer need not find it; one that begins with ! stays as it is.
+// Journals from which a search and a run of rescoring resume. Lines get the checksum that makes a record of them, so
+// that the fuzzer need not find it; one that begins with ! stays as it is.
 #include <sheaf/search.hpp>
 
 #include "core/hash/sha256.hpp"

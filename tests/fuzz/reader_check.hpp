@@ -1,5 +1,5 @@
-// What must hold for any bytes at all: they are a table, or an Error; nothing else. One thread with large chunks and
-// two with tiny ones come to the same end. A check that fails aborts, which a fuzzer notices.
+// Invariants for any bytes: they are a table, or an Error; nothing else. One thread with large chunks and two with tiny
+// ones get the same result. A check that fails aborts, which a fuzzer notices.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the recipes in tests/golden say of generalised linear models: weights of rows, exposures, families, classes.
+// Generalised linear models of the recipes in tests/golden: weights of rows, exposures, families, classes.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ inline std::vector<double> offsets_of(const nlohmann::json& one, std::size_t row
   return offsets;
 }
 
-/// Of each row and class, classes in the order of their first rows.
+/// Offsets of each row and class, classes in the order of their first rows.
 inline std::vector<double> class_offsets_of(const nlohmann::json& one, std::size_t rows, std::size_t classes) {
   std::vector<double> offsets;
   for (std::size_t i = 1; i <= rows && one["offset"]; ++i)

@@ -106,7 +106,7 @@ TEST_F(GlmCli, SelectingOnOtherRowsGivesPValues) {
   EXPECT_NE(shell("sheaf search t.csv --select jmi:4 --select-share 0.5 --output s").code, 0);
 }
 
-/// Of noise, 5 % of honest p-values are below 0.05; of the rows that selected the features nearly all would be.
+/// On noise, 5 % of honest p-values are below 0.05; on the rows that selected the features nearly all would be.
 TEST_F(GlmCli, PValuesOfOtherRowsHold) {
   write("t.csv", noise_table());
   int tests = 0;

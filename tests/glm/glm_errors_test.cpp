@@ -1,5 +1,5 @@
 // Covariances of weights and likelihood-ratio tests beside R's sandwich and anova (tests/golden/r) and beside
-// statsmodels (tests/golden/statsmodels); what is said where rows do not determine a weight.
+// statsmodels (tests/golden/statsmodels); the errors shown if rows do not determine a weight.
 #include <cmath>
 #include <functional>
 #include <string>

@@ -1,5 +1,5 @@
-// Generalised linear models: optimality of every solver by plain loops, blocks beside single models, what is refused,
-// and what is said of models.
+// Generalised linear models: optimality of every solver by plain loops, blocks compared with single models, rejected
+// requests, and reports of models.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -254,7 +254,7 @@ TEST(GlmBlocks, TwoColumnsAreOneOfTwoClasses) {
   }
 }
 
-/// What on_step() says of a task: the objective falls, and each step has its products.
+/// Reports of on_step() about a task: the objective falls, and each step has its products.
 TEST(GlmBlocks, StepsAreReported) {
   const auto table = make_table(90, 6, 4, 12);
   const auto dataset = dataset_of<double>(table, 6);
@@ -352,7 +352,7 @@ TEST(GlmBlocks, WorkWithAThousandClassesAndWithAClassOfOneRow) {
   }
 }
 
-// What people meet.
+// Errors and warnings that users meet.
 
 template <class Work>
 std::string complaint(Work&& work) {

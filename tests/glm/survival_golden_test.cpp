@@ -153,7 +153,7 @@ TEST(SurvivalGolden, NetsAreThoseOfGlmnet) {
         const double wanted = one["objectives"][a];
         EXPECT_TRUE(fit.converged) << fit.gap;
         EXPECT_LE(fit.objective, wanted * (1 + 1e-9));
-        if (!one["untied"]) continue;  // the recipe says why
+        if (!one["untied"]) continue;  // the recipe explains it
         EXPECT_GE(fit.objective, wanted * (1 - 1e-7)) << "the same optimum";
         const auto weights = all_weights(models[a], dataset.features());
         double largest = 0;

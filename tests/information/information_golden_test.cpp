@@ -1,6 +1,6 @@
 // Features and scores that FEAST itself selects, on datasets made for the purpose and on real ones, on every device in
 // SHEAF_TEST_DEVICES. More real datasets and their results are in shared/ beside some checkouts; without them those
-// tests say that they skip.
+// tests are skipped with a message.
 #include <cmath>
 #include <filesystem>
 #include <sstream>
@@ -40,7 +40,7 @@ Golden read_states(const std::string& name) {
   return golden;
 }
 
-/// Equal width, as the oracle's page says.
+/// Equal width, as the oracle's page defines it.
 std::vector<std::int64_t> equal_width(const std::vector<double>& column, int bins) {
   const auto [low, high] = std::minmax_element(column.begin(), column.end());
   std::vector<std::int64_t> codes;
@@ -52,7 +52,7 @@ std::vector<std::int64_t> equal_width(const std::vector<double>& column, int bin
   return codes;
 }
 
-/// FEAST's results on a real dataset; empty where there are none.
+/// FEAST's results on a real dataset; empty if there are none.
 std::string find_results(const std::string& name) {
   for (const std::string& path : {test::golden("feast/" + name + ".json"),
                                   SHEAF_TESTS_DIR "/../../shared/oracles/information/real/" + name + ".json"})

@@ -171,7 +171,7 @@ void check_verbs(Ops& ops, const Problem& problem, const Table& counted, std::in
   }
 }
 
-/// What was measured to be quickest on shapes that leave no doubt.
+/// Expects the method that measurements found to be quickest, on shapes that leave no doubt.
 TEST(Countings, AreChosenByShape) {
   const auto chosen = [](const Case& c, bool sparse, Demand demand) {
     const Table plain(c);

@@ -1,4 +1,4 @@
-// What can be asked for wrongly, when a selection stops early, and ensembles.
+// Invalid requests, selections that stop early, and ensembles.
 #include <algorithm>
 #include <cmath>
 #include <set>

@@ -90,7 +90,7 @@ TYPED_TEST(SelectSplits, ChooseWhatCopiesOfTheirRowsChoose) {
     }
 }
 
-/// Features that the rows of a split say nothing about are not there for it, and others keep their numbers.
+/// Features that are constant in the rows of a split are left out of it, and others keep their numbers.
 TYPED_TEST(SelectSplits, LeaveOutWhatTheyMayNotSelect) {
   constexpr std::int32_t splits = 7;
   for (const auto device : test::devices())

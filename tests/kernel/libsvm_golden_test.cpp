@@ -23,7 +23,7 @@ struct Trained {
   std::int64_t support_vectors = 0;
 };
 
-/// Of each pair of classes, as svm-train prints it.
+/// The SVM of each pair of classes, as svm-train prints it.
 std::vector<Trained> trained_of(const std::string& log) {
   std::vector<Trained> trained;
   for (const auto& line : lines_of(log)) {

@@ -19,7 +19,7 @@ struct PlainSvm {
   std::vector<double> rho;                        // of each pair of classes
   std::vector<std::size_t> counts;                // support vectors of each class; regression and one-class: none
   std::vector<std::vector<double>> coefficients;  // of each support vector: one for each other class
-  Rows support_vectors;                           // none where the kernel is precomputed
+  Rows support_vectors;                           // none if the kernel is precomputed
 };
 
 inline std::vector<double> dense_row(const std::vector<std::pair<std::size_t, double>>& cells) {

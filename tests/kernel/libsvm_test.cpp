@@ -1,6 +1,5 @@
-// The commands that stand for LIBSVM's programs, beside the programs themselves where they are installed: the same
-// lines, each other's model and range files, the same predictions. Real tables are taken where they lie beside the
-// checkout.
+// The commands that stand for LIBSVM's programs, beside the programs themselves if they are installed: the same lines,
+// each other's model and range files, the same predictions. Real tables are taken if they lie beside the checkout.
 #include <cmath>
 #include <filesystem>
 #include <sstream>
@@ -100,7 +99,7 @@ TEST_F(Libsvm, ModelFilesHaveTheSameShape) {
       if (word == "svm_type" || word == "kernel_type" || word == "degree" || word == "nr_class" || word == "label") {
         EXPECT_EQ(ours[i], theirs[i]);
       }
-      if (word == "gamma" || word == "coef0")  // Debian's programs round what the flags say to single precision
+      if (word == "gamma" || word == "coef0")  // Debian's programs round the values of flags to single precision
         expect_near(ours[i], theirs[i], 1e-6);
     }
     EXPECT_NEAR(static_cast<double>(ours.size()), static_cast<double>(theirs.size()),

@@ -1,5 +1,5 @@
-// SVMs as models: what is written reads back the same, and what a file says is what is predicted, by plain
-// loops over the file's numbers.
+// SVMs as models: written models are read back unchanged, and predictions follow from the numbers of a file, by plain
+// loops over them.
 #include <algorithm>
 #include <cmath>
 #include <set>

@@ -1,5 +1,5 @@
-// Kernel SVMs beside Debian's svm-train, where it is installed: the same dual objectives and as many support vectors,
-// on generated datasets, on those of tests/golden and on larger ones of shared/data beside the checkout.
+// Kernel SVMs beside Debian's svm-train, if it is installed: the same dual objectives and as many support vectors, on
+// generated datasets, on those of tests/golden and on larger ones of shared/data beside the checkout.
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -61,7 +61,7 @@ const std::vector<Case> cases{
     {"abalone", SvmKind::epsilon_svr, {.gamma = 1}, 2, 0.5, 0.5},
 };
 
-/// Both sides are solved until their objectives agree on every architecture. What the nu kinds report is divided by the
+/// Both sides are solved until their objectives agree on every architecture. The nu kinds report values divided by the
 /// square of a small margin.
 double tolerance_of(const Case& one) {
   return one.kind == SvmKind::nu_svc || one.kind == SvmKind::nu_svr ? 1e-6 : 1e-5;

@@ -78,7 +78,7 @@ TEST(SvmStop, ChunksOfRows) {
   }
 }
 
-/// Work that was asked to stop before it began.
+/// Work with a stop requested before it begins.
 TEST(SvmStop, NothingBegins) {
   std::stop_source source;
   source.request_stop();

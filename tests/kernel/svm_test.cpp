@@ -89,8 +89,8 @@ TEST(Svm, WideRowsAreOptimal) {
       }
 }
 
-/// Features around 3000: inner products are a million times as large as what differs between rows. What the SVM says of
-/// its own rows, and of rows asked for later, is what plain loops in double say.
+/// Features around 3000: inner products are a million times as large as the differences between rows. Decision values
+/// for the SVM's own rows, and for new rows, equal those of plain loops in double.
 TEST(Svm, FeaturesFarFromZeroAreLearntAndDecided) {
   constexpr std::int64_t rows = 300;
   constexpr std::int64_t features = 12;
@@ -301,7 +301,7 @@ TEST(Svm, DecisionsOfOtherRows) {
         }
 }
 
-/// Of numbers of SVMs and vectors around those that devices take at a time.
+/// Numbers of SVMs and vectors around those that devices take at a time.
 TEST(Svm, DecisionsOfManySvms) {
   for (const Device device : devices())
     for (const std::size_t count : {1U, 7U, 8U, 9U, 17U}) {
@@ -411,7 +411,7 @@ TEST(Svm, DuplicatesOfOppositeClasses) {
   }
 }
 
-/// rho is the middle of its bounds where no support vector is free.
+/// rho is the middle of its bounds if no support vector is free.
 TEST(Svm, RhoWithoutFreeVectors) {
   for (const Device device : devices()) {
     // K(x, y) = xy: alpha = C = 0.01 for both; f = g - y: 0.01 * 2 * (2 + 3) for x = 2 ...

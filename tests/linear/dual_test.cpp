@@ -204,7 +204,7 @@ TEST(Dual, ThreadsChangeNoBit) {
     }
 }
 
-/// Rows of weight 0 have no say; weight 2 is a row twice.
+/// Rows of weight 0 have no effect; weight 2 is a row twice.
 TEST(Dual, RowWeightsAreRepeatedRows) {
   for (const Loss loss : losses) {
     SCOPED_TRACE(to_string(loss));
@@ -354,7 +354,7 @@ TEST(Dual, AVisitIsTheBestStepOfOneVariable) {
           ASSERT_LE(found, one_variable(loss, at, old, z, q, y, c, 0.1) + 1e-9)
               << to_string(loss) << " b " << b << " beaten by " << at;
         }
-        // The gap is 0 where no step is left, and never below.
+        // The gap is 0 if no step is left, and never below.
         linear::dual::DualRow<double> after = row;
         EXPECT_GE(functor.template gap<double>(row), -1e-12);
         after.b = visit.b;

@@ -106,7 +106,7 @@ TEST_F(LiblinearGolden, DualSolversHaveTheSameObjectives) {
   });
 }
 
-/// Weights at 0 may be a little off it where a feature is all but worth one.
+/// Weights at 0 may be a little off it if a feature is all but worth one.
 TEST_F(LiblinearGolden, L1SolversHaveTheSameObjectivesAndWeights) {
   for_cases(is_l1, [&](const GoldenCase& one, const std::string& device) {
     const auto ours = train(one, device);
@@ -118,8 +118,7 @@ TEST_F(LiblinearGolden, L1SolversHaveTheSameObjectivesAndWeights) {
   });
 }
 
-/// LIBLINEAR before 2.40 takes trust-region steps. The same rule ends at the same model even where training stops
-/// early.
+/// LIBLINEAR before 2.40 takes trust-region steps. The same rule ends at the same model even if training stops early.
 TEST_F(LiblinearGolden, SameTrustRegionSteps) {
   for_cases(is_early, [&](const GoldenCase& one, const std::string& device) {
     const auto ours = train(one, " --rule trust-region" + device);

@@ -1,5 +1,5 @@
-// The commands that stand for LIBLINEAR's programs, beside the programs themselves where they are installed: the same
-// optimum, each other's model files, the same predictions. Real tables are taken where they lie beside the checkout.
+// The commands that stand for LIBLINEAR's programs, beside the programs themselves if they are installed: the same
+// optimum, each other's model files, the same predictions. Real tables are taken if they lie beside the checkout.
 #include <cmath>
 #include <filesystem>
 #include <sstream>
@@ -37,7 +37,7 @@ const std::vector<Case> cases{
     {"cpusmall", "-s 11 -c 0.01 -p 1", {0.01, 1}},
 };
 
-/// Of the solvers that descend on the dual.
+/// Cases of the solvers that descend on the dual.
 const std::vector<Case> dual_cases{
     {"classification:--rows 300 --features 20", "-s 1 -c 0.25 -B 1", {0.25}},
     {"classification:--rows 300 --features 20", "-s 3 -c 0.01", {0.01}},
@@ -60,7 +60,7 @@ const std::vector<Case> dual_cases{
     {"housing_scale", "-s 13 -c 0.1 -B 1", {0.1}},
 };
 
-/// Of the solvers with an L1 penalty.
+/// Cases of the solvers with an L1 penalty.
 const std::vector<Case> l1_cases{
     {"classification:--rows 300 --features 20", "-s 5 -c 0.25 -B 1", {0.25}},
     {"classification:--rows 300 --features 20", "-s 6 -w1 3", {1, 0.1, {{1, 3}}}},
@@ -142,7 +142,7 @@ TEST_F(Liblinear, L1SolversFindTheSameOptimum) {
   });
 }
 
-/// As many passes as LIBLINEAR, to a half: the same shrinking and stopping, in another order of rows.
+/// The number of passes is that of LIBLINEAR, to a half: the same shrinking and stopping, in another order of rows.
 TEST_F(Liblinear, DualSolversTakeAboutAsManyPasses) {
   const auto count = [](const std::string& text, const std::string& before) {
     return std::stod(text.substr(text.find(before) + before.size()));
@@ -173,7 +173,7 @@ TEST_F(Liblinear, OtherSolversCrossValidateLikeTheirs) {
   }
 }
 
-/// LIBLINEAR before 2.40 takes trust-region steps. By the same rule we end at the same model, even where training stops
+/// LIBLINEAR before 2.40 takes trust-region steps. By the same rule we end at the same model, even if training stops
 /// early.
 TEST_F(Liblinear, TakesTheSameTrustRegionSteps) {
   if (shell("liblinear-train").out.find("-R") != std::string::npos)

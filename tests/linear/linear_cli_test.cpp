@@ -22,7 +22,7 @@ AssertionResult holds(const std::string& text, const Names& parts) {
   return testing::AssertionSuccess();
 }
 
-// Classes that a plane parts: cats have a large `a`, dogs a large `b`, and `size, in cm` tells nothing.
+// Classes that a plane parts: cats have a large `a`, dogs a large `b`, and `size, in cm` is noise.
 const std::string animals =
     "a,b,\"size, in cm\",kind\n5,0,1,cat\n6,1,2,cat\n5,1,1,cat\n0,5,2,dog\n1,6,1,dog\n1,5,2,dog\n";
 const std::string svm = "+1 1:5 3:1\n-1 2:5 3:2\n+1 1:6 2:1 3:2\n-1 1:1 2:6 3:1\n";

@@ -15,7 +15,7 @@
 namespace sheaf::test {
 namespace linear_search_test {
 
-/// The rows that `keep` says, copied.
+/// A copy of the rows that `keep` selects.
 PlainTable subset(const PlainTable& table, const std::vector<bool>& keep) {
   PlainTable part;
   for (std::size_t i = 0; i < keep.size(); ++i)

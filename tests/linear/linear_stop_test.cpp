@@ -1,4 +1,4 @@
-// Long fits of linear models end soon once they are asked to, and report how far they are while they last.
+// Long fits of linear models end soon after a request to stop, and report their progress.
 #include <atomic>
 #include <chrono>
 #include <functional>

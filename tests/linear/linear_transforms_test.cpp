@@ -47,11 +47,11 @@ struct Check {
   double x(std::int64_t i, std::int64_t j, std::int32_t t) const {
     if (j == problem.shape.columns) return static_cast<double>(bias);
     const auto at = static_cast<std::size_t>(j * transforms + sheaf.tasks[static_cast<std::size_t>(t)].columns);
-    // As the backends have them.
+    // The same rounding as in the backends.
     const auto shift = static_cast<double>(static_cast<T>(sheaf.shifts[at]));
     return (problem.at(i, j) - shift) * static_cast<double>(static_cast<T>(sheaf.factors[at]));
   }
-  /// What x was before the shift took some of it away.
+  /// The magnitude of x before the shift was subtracted.
   double size(std::int64_t i, std::int64_t j, std::int32_t t) const {
     return 2 + std::abs(x(i, j, t)) + (j < problem.shape.columns ? std::abs(problem.at(i, j)) : 0);
   }

@@ -69,7 +69,7 @@ TEST_P(LossFunctor, DerivativesAreFiniteDifferences) {
   });
 }
 
-/// Where the target is its mean, the loss is at its minimum; predictions and links are inverses of each other.
+/// If the target is its mean, the loss is at its minimum; predictions and links are inverses of each other.
 TEST_P(LossFunctor, PredictionsAreWhereTheSlopeIsZero) {
   with_glm_loss(GetParam(), [](auto functor) {
     using Functor = decltype(functor);
@@ -125,7 +125,7 @@ TEST_P(LossFunctor, DualValuesAreMinima) {
   });
 }
 
-/// The smooth loss is below the check loss by at most the share of its width that it says, and its derivatives are
+/// The smooth loss is below the check loss by at most the share of its width that it states, and its derivatives are
 /// finite differences.
 TEST(QuantileLoss, IsSmoothAndNearTheCheckLoss) {
   constexpr double width = 0.6;
@@ -249,7 +249,7 @@ TEST(GlmLosses, StayFiniteAtExtremes) {
     with_glm_loss(loss, check);
 }
 
-/// Laplace's continued fraction goes on where erfc ends.
+/// Laplace's continued fraction continues beyond the range of erfc.
 TEST(ProbitLoss, IsSmoothWhereItsFormulaChanges) {
   const auto above = Probit::terms(-5 + 1e-9, 1.0, 0.0);
   const auto below = Probit::terms(-5 - 1e-9, 1.0, 0.0);

@@ -35,7 +35,7 @@ Sheaf make_sheaf(const PlainTable& table, std::int32_t classes, const std::vecto
   return sheaf;
 }
 
-/// Classes 0 .. classes - 1; the last one has a single row where there are more than two.
+/// Classes 0 .. classes - 1; the last one has a single row if there are more than two.
 PlainTable table_of(std::size_t rows, int classes, std::uint64_t seed) {
   auto table = make_table(rows, features, 0, seed);
   for (double& label : table.labels) {
@@ -151,7 +151,7 @@ TEST(MultiClass, ThreadsChangeNoBit) {
   }
 }
 
-/// Of two classes the weights are u / 2 and -u / 2, with u those of the hinge loss at twice the cost.
+/// With two classes, the weights are u / 2 and -u / 2, with u those of the hinge loss at twice the cost.
 TEST(MultiClass, TwoClassesAreTheHingeAtTwiceTheCost) {
   for (const Device device : devices()) {
     const auto table = table_of(100, 2, 7);

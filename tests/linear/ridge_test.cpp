@@ -29,7 +29,7 @@ std::vector<double> solve(std::vector<std::vector<double>> a, std::vector<double
   return b;
 }
 
-/// What a model predicts for a row that it was not trained on, from the normal equations; the intercept comes last.
+/// Prediction for a row that the model was not trained on, from the normal equations; the intercept comes last.
 double without_row(const Rows& table, const std::vector<double>& y, const std::vector<double>& weights, double alpha,
                    bool intercept, std::size_t left_out) {
   const auto features = table.front().size();

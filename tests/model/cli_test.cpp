@@ -135,7 +135,7 @@ TEST_F(Cli, AnInterruptLeavesNothingBehind) {
 }
 
 /// `line` runs in the background as $p until `until` succeeds; then come `signals`. With job control, since shells make
-/// background work deaf to interrupts otherwise; what the shell itself says of jobs is not heard.
+/// background work deaf to interrupts otherwise; the shell's own messages about jobs are dropped.
 std::string interrupted(const std::string& line, const std::string& until, const std::string& signals) {
   return "set -m; exec 3>&2 2>/dev/null; \"$program\" " + line + " 2>&3 & p=$!\nfor i in $(seq 1000); do " + until +
          " && break; sleep 0.01; done\n" + signals + "\nwait $p; echo $?";
@@ -152,7 +152,7 @@ TEST_F(Cli, ASignalStopsTheWorkInOrder) {
         Case{"fit t.csv --model elastic-net-logistic --alpha 1e-7 --tolerance 1e-12 --output m --quiet", "sleep 0.7"},
         Case{"info - --quiet <&4", "sleep 0.3"}})
     for (const auto& [signal, code] : {std::pair{"INT", "130\n"}, {"TERM", "143\n"}}) {
-      // 4 is a pipe into which nobody ever writes.
+      // 4 is a pipe into which nothing is written.
       const auto outcome = shell("mkfifo pipe; exec 4<>pipe; rm pipe; " +
                                  interrupted(line, until, std::string("kill -") + signal + " $p"));
       EXPECT_EQ(outcome.out, code) << line << ": " << outcome.err;
@@ -162,7 +162,7 @@ TEST_F(Cli, ASignalStopsTheWorkInOrder) {
 }
 
 TEST_F(Cli, ASecondSignalEndsAtOnce) {
-  // Nobody reads what it writes: it can't answer the first. It waits once it sleeps and takes no processor time.
+  // Its output is not read: it can't react to the first signal. It waits once it sleeps and takes no processor time.
   ASSERT_EQ(shell("mkfifo f").code, 0);
   const auto field = [](int k) { return fmt::format("$(cut -d' ' -f{} /proc/$p/stat)", k); };
   const auto waiting =
@@ -225,7 +225,7 @@ TEST_F(Cli, TheReportNeedsNothingElse) {
   auto page = file("r.html");
   EXPECT_TRUE(page.starts_with("<!DOCTYPE html>"));
   EXPECT_TRUE(page.ends_with("</html>\n"));
-  // The name of SVG's elements is no address that is asked for; the one script stands in the page.
+  // The name of SVG's elements is no address that is loaded; the one script stands in the page.
   const std::string_view svg = "http://www.w3.org/2000/svg";
   for (auto at = page.find(svg); at != std::string::npos; at = page.find(svg)) page.erase(at, svg.size());
   for (const char* loads : {"http://", "https://", "src=", "href=", "url(", "@import", "<script ", "<link", "fetch("})

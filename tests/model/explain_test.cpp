@@ -1,4 +1,5 @@
-// What features add to predictions: sums to the decision value, by plain arithmetic, through every kind of step.
+// Contributions of features to predictions: they sum to the decision value, by plain arithmetic, through every kind of
+// step.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -21,7 +22,7 @@
 namespace sheaf::test {
 namespace explain_test {
 
-/// The last feature is nominal where there are levels.
+/// The last feature is nominal if there are levels.
 Dataset<double> make_dataset(int classes, bool nominal, bool sparse) {
   auto rows = random_rows(60, 6, 0.7, 4);
   Dataset<double> dataset;
@@ -104,7 +105,7 @@ TEST(Explain, IsWeightTimesValueOfTheFeaturesAsTheyAre) {
   pipeline.feature_names = linear.feature_names;
   pipeline.steps.emplace_back(Scaling{ScaleMethod::standard, {10, 0, 0}, {0.5, 1, 1}, {}});
   model.set_pipeline(pipeline);
-  Dataset<double> dataset;  // columns in another order, and one that the model does not know
+  Dataset<double> dataset;  // columns in another order, and one that the model does not use
   dataset.x = dense_of<double>({{1, 99, 4, 16}}, 4);
   dataset.feature_names = {"y", "other", "z", "x"};
   const auto one = model.explain(Context(), dataset, {.most = 2}).front();
@@ -119,7 +120,7 @@ TEST(Explain, IsWeightTimesValueOfTheFeaturesAsTheyAre) {
   EXPECT_EQ(one.decision, 12);
 }
 
-/// A value below the mean of a feature with a positive weight speaks against the class, whatever its sign: a row of
+/// A value below the mean of a feature with a positive weight counts against the class, whatever its sign: a row of
 /// means has no contributions, and contributions of all training rows cancel out.
 TEST(Explain, SpeaksAgainstTheMeanOfTheTrainingRows) {
   const Context context;
@@ -320,8 +321,7 @@ TEST(Explain, LinearKernelsHaveTheContributionsOfLinearModels) {
     }
 }
 
-/// exp(-gamma |x - y|^2) over two support vectors that do not tell the first two features apart and do not look at the
-/// last.
+/// exp(-gamma |x - y|^2) over two support vectors that treat the first two features alike and ignore the last.
 SvmModel symmetric_svm() {
   SvmModel svm;
   svm.kernel = {KernelType::rbf, 3, 0.1, 0};
@@ -436,7 +436,7 @@ TEST(Explain, FeaturesThatAModelDoesNotUseAddNothing) {
   }
 }
 
-/// Of a game of 12 players, whose value is a product of sums, random orders come close to all orders, and add up.
+/// A game of 12 players, whose value is a product of sums: random orders come close to all orders, and add up.
 TEST(Shapley, SamplesComeCloseToAllOrders) {
   constexpr std::int32_t players = 12;
   const WalkValues values = [](std::span<const std::int32_t> toggles) {

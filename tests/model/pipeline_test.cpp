@@ -55,7 +55,7 @@ Rows rows_of(const Dataset<double>& dataset) {
   return rows;
 }
 
-/// What the steps make of a dataset that they were learnt on.
+/// The dataset after the steps that were learnt on it.
 Rows prepared(const Dataset<double>& dataset, const PipelineOptions& options) {
   const Context context;
   return rows_of(apply_pipeline(context, learn_pipeline(context, dataset, options), dataset));
@@ -178,7 +178,7 @@ TEST(Pipeline, TransformsOfFeaturesThatAreNotThereAreRefused) {
   refuses(dataset, {RowTransform::log1p, {"f1"}}, "'f1' holds levels (red, blue)");
 }
 
-/// As text, the same again.
+/// Transforms written as text are read back unchanged.
 TEST(Pipeline, TransformsAreReadAsTheyAreWritten) {
   const auto& rows = parameters<PipelineOptions>();
   const auto row = std::find_if(rows.begin(), rows.end(), [](const auto& one) { return one.name == "transform"; });
@@ -377,7 +377,7 @@ ModelOptions options_at(const SearchSpace& family, const SearchResult& result, c
   return options;
 }
 
-/// The same with the number of features that a point has, where several are searched over.
+/// The same with the number of features that a point has, if several are searched over.
 PipelineOptions pipeline_at(const SearchResult& result, const Point& point) {
   auto pipeline = result.options.pipeline;
   if (pipeline.counts.size() > 1) pipeline.counts = {static_cast<std::int64_t>(result.value(point, "features"))};

@@ -101,7 +101,7 @@ struct Problem {
   }
 };
 
-/// What the plain functions take: copies of a model's test rows.
+/// Arguments of the plain functions: copies of a model's test rows.
 template <class T>
 test::Predictions predictions_of(const Case& c, const Problem<T>& problem, std::int32_t model) {
   test::Predictions result;
@@ -127,7 +127,7 @@ void expect_same(double got, double wanted, std::string_view what) {
     EXPECT_EQ(got, wanted) << what;
 }
 
-/// NaN where a class has no row.
+/// NaN if a class has no row.
 void expect_same(const std::vector<double>& got, const std::vector<double>& wanted, std::string_view what) {
   ASSERT_EQ(got.size(), wanted.size()) << what;
   for (std::size_t k = 0; k < got.size(); ++k) expect_same(got[k], wanted[k], what);
@@ -227,7 +227,7 @@ TYPED_TEST(Scoring, ScoresOfRegressionAreThoseOfThePlainFunctions) {
   });
 }
 
-/// Of three targets: the mean of what each of them would score by itself.
+/// Three targets: the score is the mean of the scores of each by itself.
 TYPED_TEST(Scoring, ScoresOfSeveralTargetsAreTheirMeans) {
   using T = TypeParam;
   constexpr std::int32_t models = 4, targets = 3;
@@ -305,7 +305,7 @@ TYPED_TEST(Scoring, ConfusionTablesHoldTrueTimesPredictedClasses) {
   });
 }
 
-/// As of pairs of SVMs that vote: the class may be another than that of the largest column, which ranks all the same.
+/// Classes by votes of pairs of SVMs: the class may differ from that of the largest column, which still ranks the rows.
 TYPED_TEST(Scoring, PredictedClassesCanBeGiven) {
   using T = TypeParam;
   for_all<T>(true, [](const Case& c, const Problem<T>& problem, Device device, BlockView<const T> z) {
@@ -326,7 +326,7 @@ TYPED_TEST(Scoring, PredictedClassesCanBeGiven) {
   });
 }
 
-/// Those that are not wanted are not there, the wanted ones are as ever.
+/// Metrics that are not wanted are absent, the wanted ones are unchanged.
 TYPED_TEST(Scoring, OnlyWhatIsWantedIsScored) {
   using T = TypeParam;
   for (const Device device : test::devices())

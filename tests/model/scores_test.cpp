@@ -28,7 +28,7 @@ Classes random_classes(std::size_t rows, std::uint64_t classes, std::uint64_t se
   return result;
 }
 
-/// Few distinct values where `levels` is small, so that many are tied.
+/// Few distinct values if `levels` is small, so that many are tied.
 Values random_values(std::size_t rows, std::uint64_t levels, std::uint64_t seed) {
   Random random(seed);
   Values result(rows);
@@ -256,7 +256,7 @@ TEST(Scores, AveragePrecisionIsTheAreaUnderTheSteps) {
 }
 
 TEST(Scores, AveragePrecisionOfTwoClassesIsThatOfThePositiveOne) {
-  const Values decisions{3, 1, -1, -2};  // speak for class 0
+  const Values decisions{3, 1, -1, -2};  // above 0: class 0
   const Classes truth{0, 1, 0, 1};
   EXPECT_DOUBLE_EQ(average_precision_of_classes(decisions, 1, truth, 0), (1 + 2.0 / 3) / 2);
   EXPECT_DOUBLE_EQ(average_precision_of_classes(decisions, 1, truth, 1), (1 + 2.0 / 3) / 2);
@@ -296,7 +296,7 @@ TEST(Scores, AClassWithoutRowsHasNoRecall) {
   EXPECT_DOUBLE_EQ(recalls[2], 1);
 }
 
-/// Of two classes, the correlation of the two lists as numbers.
+/// For two classes, it is the correlation of the two lists as numbers.
 TEST(Scores, MatthewsCorrelationIsACorrelation) {
   const auto truth = random_classes(200, 2, 21);
   auto predicted = random_classes(200, 2, 22);

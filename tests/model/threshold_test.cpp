@@ -24,7 +24,7 @@ struct Sample {
   std::vector<std::uint8_t> positive;
 };
 
-/// With ties where `steps` is not 0.
+/// With ties if `steps` is not 0.
 Sample drawn(std::uint64_t seed, int rows, double steps) {
   Random random(seed);
   Sample sample;
@@ -116,7 +116,7 @@ TEST(Threshold, RulesAreReadAndWritten) {
 
 LinearModel one_weight() {
   LinearModel linear;
-  linear.class_names = {"healthy", "sick"};  // positive decision values speak for the first, sick is the positive one
+  linear.class_names = {"healthy", "sick"};  // positive decision values favour the first, sick is the positive one
   linear.features = 1;
   linear.weights = {-1};
   linear.cost = 1;

@@ -43,7 +43,7 @@ Dataset<double> dataset_of(const Rows& table) {
   return dataset;
 }
 
-/// Asks to stop when so many rows are done, on whichever thread.
+/// Requests a stop when so many rows are done, on whichever thread.
 class StopAfter final : public Progress {
  public:
   explicit StopAfter(std::int64_t rows) : Progress(Hears::on_any_thread), left_(rows) {}

@@ -1,5 +1,5 @@
-// What weights of features change in models of neighbours, beside models that are trained without them and neighbours
-// that are found by the definition.
+// Effect of feature weights in models of neighbours, compared with models trained without them and with neighbours
+// found by the definition.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ using test::Rows;
 
 Context context_on(Device device) { return test::with_threads(2).with({.device = device}); }
 
-/// Three classes that the first of five features tells apart, or a number.
+/// Three classes that the first of five features separates, or a number.
 Dataset<double> make_dataset(std::size_t count, bool regression, std::uint64_t seed, Rows* rows = nullptr) {
   Random random(seed);
   Rows table(count, std::vector<double>(5));

@@ -100,7 +100,7 @@ TEST(LeaveOneOut, PredictsNumbersByTheOthers) {
   }
 }
 
-/// What decide() makes of a search whose options are changed first.
+/// The options that decide() makes of a search, after `change`.
 SearchOptions decided(
     const Dataset<double>& dataset, const SearchSpace& family,
     const std::function<void(SearchOptions&)>& change = [](SearchOptions&) {}) {
@@ -123,7 +123,7 @@ TEST(LeaveOneOut, IsTakenByNameToo) {
   EXPECT_EQ(options.folds, 7);
 }
 
-/// Where it would cost more than folds, or where models of splits are asked for, folds are taken.
+/// If leave-one-out costs more than folds, or if models of splits are requested, folds are used.
 TEST(LeaveOneOut, IsLeftToFoldsWhereItIsNotFree) {
   auto dataset = read("glass");
   const auto expect_folds = [&](
@@ -151,7 +151,7 @@ TEST(LeaveOneOut, IsLeftToFoldsWhereItIsNotFree) {
   expect_folds(KnnOptions{});
 }
 
-/// Asked for by name where it is not free: a model for each row.
+/// Requested by name, though it is not free: a model for each row.
 TEST(LeaveOneOut, OfLearntWeightsTakesASplitForEachRow) {
   const auto dataset = read("iris");
   SearchSpace family(KnnOptions{});

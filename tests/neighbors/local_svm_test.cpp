@@ -145,7 +145,7 @@ TEST(LocalSvm, EqualRowsOfBothClassesHaveASolution) {
   EXPECT_NEAR(std::accumulate(beta.begin(), beta.end(), 0.0), 0, 1e-12);
 }
 
-/// Where no step is cut at a cost, a larger cost takes the same steps: decide_by_pairs() relies on it.
+/// If no step is cut at a cost, a larger cost takes the same steps: decide_by_pairs() relies on it.
 TEST(LocalSvm, SolutionsInsideTheBoundsServeLargerCosts) {
   const auto rows = test::random_rows(24, 5, 1, 3);
   std::vector<double> y;

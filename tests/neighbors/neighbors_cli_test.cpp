@@ -194,7 +194,7 @@ TEST_F(NeighborsCli, LocalSvmsAreSearchedOverKCostAndGamma) {
     EXPECT_TRUE(answer["chosen"].contains("gamma"));
     EXPECT_NE(file("found/model.txt").find("\nrule falk-svm\n"), std::string::npos);
   }
-  // A threshold of 0 is where the model decides by itself.
+  // A threshold of 0 leaves the model's own decision.
   ASSERT_EQ(shell("sheaf fit t.csv --model local-svm --k 4 --output m").code, 0);
   ASSERT_EQ(shell("sheaf predict t.csv --model-file m --output p && sheaf predict t.csv --model-file m --threshold 0 "
                   "--output q && cmp p q")
@@ -207,7 +207,7 @@ TEST_F(NeighborsCli, LocalSvmsAreSearchedOverKCostAndGamma) {
   EXPECT_TRUE(complains(shell("sheaf search t.csv --model local-svm --gamma 1,2 --output f"), 2, {"gamma", "linear"}));
 }
 
-/// Which rows decide, beside votes that are counted by hand.
+/// The rows that determine a prediction, compared with votes counted by hand.
 TEST_F(NeighborsCli, PredictionsNameTheRowsThatDecide) {
   write("t.csv", "east,north,kind\n0,0,a\n3,0,a\n0,4,b\n9,9,b\n");
   write("q.csv", "id,east,north\nx,0,0\n\"y,z\",3,4\n");
@@ -267,7 +267,7 @@ TEST_F(NeighborsCli, ExplanationsSayWhatFeatureWeightsChange) {
   }
 }
 
-/// Each row by all others, and said so; folds where they are asked for.
+/// Each row by all others, and reported; folds if they are requested.
 TEST_F(NeighborsCli, ASearchOverVotesLeavesOneOut) {
   write("t.csv", "east,north,kind\n0,0,a\n1,0,a\n0,1,a\n1,1,a\n5,5,a\n9,9,b\n9,8,b\n8,9,b\n8,8,b\n4,4,b\n");
   const auto found = shell("sheaf search t.csv --model knn --scale none --k 1 --output found --json");

@@ -35,7 +35,7 @@ Dataset<double> read(const std::string& path, std::int64_t features = 0) {
   return read_dataset<double>(test::with_threads(2), path, options);
 }
 
-/// The customary test rows of a dataset of shared/data; empty where it is not there.
+/// The customary test rows of a dataset of shared/data; empty if it is not there.
 std::string find_test(const std::string& name) {
   const std::string path = SHEAF_TESTS_DIR "/../../shared/data/" + name + "/test.libsvm.xz";
   return std::filesystem::exists(path) ? path : "";

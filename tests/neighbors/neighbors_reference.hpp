@@ -1,4 +1,4 @@
-// Distances and neighbours as their definitions say, one pair at a time.
+// Distances and neighbours by their definitions, one pair at a time.
 #pragma once
 
 #include <algorithm>

@@ -56,7 +56,7 @@ PlainLists plain_lists(const NeighborOptions& options, const Rows& data, const R
   return lists;
 }
 
-/// The lists must be those of the definition; where that rounds otherwise, rows may change places within 1e-12.
+/// The lists must be those of the definition; if that rounds otherwise, rows may change places within 1e-12.
 void expect_neighbors(const NeighborOptions& options, const Rows& data, const Rows& from, const PlainLists& wanted,
                       const NeighborLists& lists) {
   ASSERT_EQ(lists.queries, std::ssize(from));
@@ -422,7 +422,7 @@ void expect_error(const Work& work, const std::string& part) {
   }
 }
 
-/// With little memory the filter sees piece after piece of the rows.
+/// With little memory the filter works on piece after piece of the rows.
 TEST(Neighbors, LittleMemoryChangesNothing) {
   const auto context = context_on(Device::cpu());
   const auto little = context.with({.memory = 600 * 40 * std::int64_t{sizeof(float)} * 2});

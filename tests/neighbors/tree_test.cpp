@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Neighbors, TreeOf,
                                          DistanceType::manhattan, DistanceType::chebyshev),
                          [](const auto& one) { return std::string(to_string(one.param)); });
 
-/// Folds, rows that may be no neighbours, and some queries: as eligible() says.
+/// Folds, rows that may be no neighbours, and some queries: those of eligible().
 TEST(Tree, OnlyEligibleRowsAreFound) {
   const auto context = with_threads(3);
   const auto table = lattice(6000, 2, 5);

@@ -87,7 +87,7 @@ struct Plain {
     }
     return g;
   }
-  /// The row that makes |row - from|^2 / (2 step) and the penalty least, within limits. Of a grouped one the length is
+  /// The row that makes |row - from|^2 / (2 step) and the penalty least, within limits. The length of a grouped row is
   /// found by halving an interval.
   std::vector<double> nearest(std::size_t j, const std::vector<double>& from, double step) const {
     const auto row_of = [&](double length) {
@@ -134,7 +134,7 @@ double violation(const Plain& plain, const Weights& at) {
   return worst;
 }
 
-/// The least objective, by such steps with momentum (Beck, Teboulle 2009), which ends where the objective rises.
+/// The least objective, by such steps with momentum (Beck, Teboulle 2009), which ends when the objective rises.
 double least_objective(const Plain& plain) {
   double length = 1;  // of second derivatives, at most
   for (std::size_t j = 0; j < plain.features(); ++j)

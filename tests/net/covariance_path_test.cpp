@@ -132,7 +132,7 @@ TEST(CovariancePath, EndsAtEveryToleranceThoughFeaturesDepend) {
   }
 }
 
-/// Few rows have the feature: all second derivatives together say little of its own, which goes to 0.
+/// Few rows have the feature: all second derivatives together differ much from its own, which goes to 0.
 TEST(CovariancePath, RareFeaturesHaveTheirOwnSecondDerivatives) {
   constexpr std::int64_t rows = 300;
   Drawn drawn;
@@ -233,7 +233,7 @@ TEST(CovariancePath, SurvivalIsOptimalWithEqualTimesWeightsAndOffsets) {
 }
 
 /// Classes of rows by the largest of their first features, with weights, offsets and means of 1. Rows of the last class
-/// have no weight: the model knows nothing of it.
+/// have no weight: the model is not trained on it.
 Drawn draw_classes(std::int64_t rows, std::int64_t features, std::int32_t classes, bool sparse, bool unknown) {
   std::mt19937_64 bits(11);
   std::normal_distribution<double> normal;
@@ -330,7 +330,7 @@ TEST(CovariancePath, SoftmaxIsOptimalWithWeightsAndOffsets) {
 TEST(CovariancePath, LassoIsOptimalWhereFeaturesLeave) {
   auto drawn = draw(120, 90, Loss::squared, 1);
   auto& x = std::get<DenseMatrix<double>>(drawn.data.x);
-  for (std::int64_t i = 0; i < x.rows; ++i)  // neighbours say nearly the same, two say just the same
+  for (std::int64_t i = 0; i < x.rows; ++i)  // neighbours are nearly equal, two are exactly equal
     for (std::int64_t j = 1; j < x.columns; ++j)
       x.values[i * x.columns + j] = j == 40 ? x.values[i * x.columns + 39]
                                             : 0.8 * x.values[i * x.columns + j - 1] + 0.4 * x.values[i * x.columns + j];
@@ -409,7 +409,7 @@ TEST(CovariancePath, RowsWithTheSameActiveFeaturesHaveTheSameDecisionValues) {
   EXPECT_GT(compared, 100);
 }
 
-/// What no floating-point number reaches is reported, and soon.
+/// A tolerance that no floating-point number reaches is reported, and soon.
 TEST(CovariancePath, SaysWhatItCannotReach) {
   auto drawn = draw(200, 12, Loss::logistic, 0);
   const auto context = Context();

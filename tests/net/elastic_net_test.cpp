@@ -321,7 +321,7 @@ TEST_P(Nets, FeaturesOfSingleEntries) {
   }
 }
 
-/// What is handed out beside the models: their values on all rows, those left out among them.
+/// Decision values are returned besides the models: on all rows, including those left out.
 TEST_P(Nets, DecisionsCoverEveryRow) {
   constexpr std::size_t features = 50;
   const auto table = make_table(45, features, 13);
@@ -461,7 +461,7 @@ TEST_P(Nets, LongPathsAndManyLanes) {
   }
 }
 
-/// Where X does not fit the GPU, products stream it and models get the columns of their working sets.
+/// If X does not fit the GPU, products stream it and models get the columns of their working sets.
 TEST_P(Nets, TablesLargerThanTheMemory) {
   constexpr std::size_t features = 400;
   const auto table = make_table(150, features, 37);

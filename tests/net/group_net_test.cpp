@@ -275,8 +275,8 @@ TEST_P(GroupNets, EveryModelOfAGridIsOptimal) {
   }
 }
 
-/// Of two classes, a feature's weights are opposites: the penalty of the row is that of one logistic weight v = 2 w as
-/// |v| / sqrt 2, and of a ridge v^2 / 4.
+/// With two classes, a feature's weights are opposites: the penalty of the row is that of one logistic weight v = 2 w:
+/// |v| / sqrt 2, and v^2 / 4 for a ridge.
 TEST_P(GroupNets, TwoClassesAreALogisticModel) {
   if (!classes()) return;
   make(80, 25, 2, 3);

@@ -227,8 +227,8 @@ TEST_F(NetFamiliesCli, SearchesScoreWhatIsPredicted) {
   }
 }
 
-/// Offsets of all classes that favour one of them are made up for by the others' intercepts: where every row has the
-/// same offsets, probabilities with them are those of the model without.
+/// Offsets of all classes that favour one of them are made up for by the others' intercepts: if every row has the same
+/// offsets, probabilities with them are those of the model without.
 TEST_F(NetFamiliesCli, OffsetsAreOneForEachClass) {
   std::string offsets, short_line = "1 2 3\n1 2\n", too_few;
   for (int row = 0; row < 150; ++row) {

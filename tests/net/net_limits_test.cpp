@@ -64,8 +64,8 @@ struct Plain {
   }
 };
 
-/// How far the weights are from what the conditions of optimality ask for: the largest entry of the gradient, or what
-/// is left of the way to a limit where that is less.
+/// How far the weights are from the conditions of optimality: the largest entry of the gradient, or what is left of the
+/// way to a limit if that is less.
 double violation(const Plain& plain, const std::vector<double>& w, double b) {
   const auto g = plain.gradient(w, b);
   double worst = plain.intercept ? std::abs(g.back()) : 0.0;
@@ -292,7 +292,7 @@ TEST_P(NetLimits, WideLimitsChangeNothing) {
   for (const auto& model : train(problem, features)) EXPECT_TRUE(model.features.empty());
 }
 
-/// Of features times their column factors, limits are those of the weights of the products.
+/// If features have column factors, limits apply to the weights of the products.
 TEST_P(NetLimits, ColumnFactorsScaleLimits) {
   constexpr std::size_t features = 20;
   auto problem = make(60, features, 41);

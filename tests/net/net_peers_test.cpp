@@ -1,4 +1,4 @@
-// Elastic nets beside scikit-learn and R's glmnet themselves, where they are installed, on datasets of many features
+// Elastic nets beside scikit-learn and R's glmnet themselves, if they are installed, on datasets of many features
 // beside the checkout: the recipes of tests/golden, run on other data.
 #include <cstdlib>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What models of elastic nets skip on the CPU, against loops that skip nothing.
+// Work that models of elastic nets skip on the CPU, against loops that skip nothing.
 #include <cmath>
 #include <ostream>
 #include <vector>
@@ -33,7 +33,7 @@ struct Setting {
 };
 void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.name; }
 
-/// A table with weights on rows, and everything that a model knows of it.
+/// A table with weights on rows, and all data of a model on it.
 class Screened : public testing::TestWithParam<Setting> {
  protected:
   static constexpr std::int64_t rows = 40, features = 3000;

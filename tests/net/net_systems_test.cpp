@@ -17,7 +17,7 @@ namespace net_systems_test {
 
 std::size_t index(std::int64_t at) { return static_cast<std::size_t>(at); }
 
-/// What the warps of a block are to it: here a thread by itself.
+/// Stands for a warp of a block: here a thread by itself.
 struct PartOfTeam : OneThread {
   static constexpr bool fetches_ahead = true;
   template <class V>

@@ -171,7 +171,7 @@ TEST(SeveralTargets, ModelsAreTheSameAfterAFile) {
   EXPECT_FALSE(model.peer_text());
 }
 
-/// Of rows that are taken, all targets are those of these rows.
+/// Rows are taken with all of their targets.
 TEST(SeveralTargets, RowsTakeAllTargetsAlong) {
   const auto dataset = cars();
   const std::vector<std::int32_t> rows{5, 2, 2};

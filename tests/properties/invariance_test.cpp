@@ -1,6 +1,6 @@
-// What no answer may depend on: the order of rows and features, the names of classes, units behind a scaling step,
-// whether a row stands twice or weighs 2, a feature that never changes, how the matrix is stored, the number of
-// threads, the precision and the device.
+// No result may depend on: the order of rows and features, the names of classes, units behind a scaling step, whether a
+// row stands twice or weighs 2, a feature that never changes, how the matrix is stored, the number of threads, the
+// precision and the device.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -59,7 +59,7 @@ class Invariance : public testing::TestWithParam<FamilyCase> {
               const PipelineOptions& pipeline = {}) const {
     return fit(context, dataset_of<T>(sample, sparse), options_of(GetParam()), sample.weights, pipeline);
   }
-  /// The model of a sample, asked about the queries.
+  /// The model of a sample, applied to the queries.
   Answer answer(Device device, const Sample& sample, const Sample& query, const PipelineOptions& pipeline = {},
                 bool sparse = false) const {
     const auto context = context_of(device);

@@ -1,4 +1,4 @@
-// Rescoring of PSMs whose truth is known: accepted sets hold as many incorrect ones as they say, weak data end without
+// Rescoring of PSMs whose truth is known: accepted sets hold as many incorrect ones as reported, weak data end without
 // an error, and nothing depends on threads or on the order of rows.
 #include <gtest/gtest.h>
 
@@ -153,7 +153,7 @@ TEST(Rescore, SameBitsForAnyThreadsAndAnyOrderOfRows) {
   expect_same(one, rescore_psms<float>(context(2), {shuffled}, options));
 }
 
-/// Ends a run after iteration `last`, as a signal that nobody can catch would.
+/// Ends a run after iteration `last`, like a signal that cannot be caught.
 struct Killed {};
 void run_and_kill(const std::string& path, RescoreOptions options, int last) {
   options.log = [last](int, std::string_view line) {

@@ -15,7 +15,7 @@ class RescoreProgram : public ProgramTest {
     const auto made = shell("sheaf generate psms run.pin --spectra 4000 --separate --files 2 --seed 3 --quiet");
     ASSERT_EQ(made.code, 0) << made.err;
   }
-  /// Of two folders, but for the journal.
+  /// Compares the results in two folders, except for the journal.
   void expect_same_results(const std::string& a, const std::string& b) const {
     for (const auto* name : {"psms.tsv", "peptides.tsv", "model.txt", "results.json", "report.html"})
       EXPECT_TRUE(file(a + "/" + name) == file(b + "/" + name)) << name << " of " << a;

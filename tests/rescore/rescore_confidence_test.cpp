@@ -27,7 +27,7 @@ struct Scores {
   Ranking view() const { return {scores, targets}; }
 };
 
-/// Descending, with ties where `steps` is small.
+/// Descending, with ties if `steps` is small.
 Scores draw(std::size_t count, double shift, int steps, std::uint64_t seed) {
   Random random(seed);
   std::vector<std::pair<double, std::uint8_t>> all;
@@ -354,7 +354,7 @@ TEST(ConfidenceVerbs, KeepTheBestOfSpectraKeysAndGroups) {
                   return std::pair(peptide_key(peptides[static_cast<std::size_t>(row) % 6], RescoreRules::safe),
                                    at(one.rows.labels, row));
                 }));
-      // Keys that share the half by which they are looked for are still told apart.
+      // Keys that share the half used for lookup are still distinguished.
       for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = {7, i % 5};
       EXPECT_EQ(fetched(one.ops->best_of_keys(list, keys).rows),
                 plain_first(order, [](std::int32_t row) { return row % 5; }));
@@ -469,7 +469,7 @@ TEST(Merging, PutsFoldsOnOneScale) {
       }
       EXPECT_NEAR(worst, 0, 1e-12);
       EXPECT_NEAR(decoys[decoys.size() / 2 - 1], -1, 1e-12);
-      // What rows scored before, 2 f + 1, and what they score now are the same of the old and of the new weights.
+      // The earlier scores of rows, 2 f + 1, and their present scores agree with the old and the new weights.
       const double f = (one.rows.scores[fold] - 1) / 2;
       EXPECT_NEAR(weights[fold][0] * f + weights[fold][1], fetched(one.scores)[fold], 1e-9);
     }

@@ -21,7 +21,7 @@ const Context& one_thread() {
 
 std::string file(const std::string& name, const std::string& text) {
   const std::string path = testing::TempDir() + "sheaf_format_" + name;
-  const auto sink = open_sink(path);  // the ending may ask for compression
+  const auto sink = open_sink(path);  // the ending may select compression
   sink->write(text);
   sink->finish();
   return path;
@@ -232,8 +232,8 @@ TEST(Formats, EntitiesAreNotExpanded) {
   }
 }
 
-/// Small files that ask for large memory: a long text that many matches refer to, a feature of its own for each match,
-/// a table of many columns and short lines.
+/// Small files that would need large memory: a long text that many matches refer to, a feature of its own for each
+/// match, a table of many columns and short lines.
 TEST(Formats, SmallFilesDoNotAskForLargeMemory) {
   auto body = replaced(mzidentml, "ACDMK", std::string(300000, 'A'));
   const auto begin = body.find("<SpectrumIdentificationResult id=\"R1\"");

@@ -1,6 +1,6 @@
 // Results of Percolator 3.08 on its yeast example: the same folds, iterations, q-values and PEPs, and scores to the
 // digits that its solver settles. Folds and confidence are checked in every clone (tests/golden/percolator), the rest
-// where the data and results lie beside the checkout (shared/data and shared/oracles).
+// if the data and results lie beside the checkout (shared/data and shared/oracles).
 #include <gtest/gtest.h>
 
 #include <array>
@@ -57,7 +57,7 @@ RescoreResult run(const RescoreOptions& options) {
   return rescore_psms<double>(Context(Context::Options{.threads = 2}), {pin}, options);
 }
 
-/// What tests/golden/percolator keeps of one seed.
+/// Results of one seed in tests/golden/percolator.
 struct KeptSeed {
   std::string folds;
   std::vector<double> scores;  // any that have the order and the ties of Percolator's
@@ -335,7 +335,7 @@ TEST_F(Yeast, ProteinsAreThoseOfPercolator) {
   EXPECT_LE(pep.largest, 1e-4);
 }
 
-/// What flags of Percolator's runs mean here; those that change tables alone are left out.
+/// The options that correspond to flags of Percolator's runs; flags that change tables alone are left out.
 const std::map<std::string, void (*)(RescoreOptions&)> settings{
     {"default", [](RescoreOptions&) {}},
     {"F05_t01", [](RescoreOptions& o) { o.train_fdr = 0.05; }},

@@ -102,7 +102,7 @@ TEST(Proteins, AreGroupsWithAFastaFile) {
   EXPECT_TRUE(rescore_psms<double>(context(), {path}, options).proteins.empty());
   options.fasta = file("run.fasta", fasta);
   const auto result = rescore_psms<double>(context(), {path}, options);
-  // Of each pair one: a target or its decoy.
+  // One protein of each pair: a target or its decoy.
   EXPECT_EQ(result.proteins.size(), 400U);
   std::int64_t accepted = 0;
   for (const auto& protein : result.proteins) {

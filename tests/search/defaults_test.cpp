@@ -1,4 +1,4 @@
-// What a search decides by itself: whoever gives no grid, score or unit gets a model that is worth having.
+// Defaults of a search: without a grid, score or unit the user gets a useful model.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -168,7 +168,7 @@ TEST(SearchDefaults, UnbalancedClassesAreNotChosenByAccuracy) {
             Metric::accuracy);
 }
 
-/// All costs predict the frequent class alone: the accuracy is the same, what models know is not.
+/// All costs predict the frequent class alone: the accuracy is the same, the models are not.
 TEST(SearchDefaults, OfEqualScoresTheSurerModelIsChosen) {
   const auto result = search(context(), make_rare(600, 30, 1.5), "linear",
                              {{"score", "accuracy"}, {"cost", "1e-6,0.001,1"}, {"scale", "standard"}});

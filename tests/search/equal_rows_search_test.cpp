@@ -17,7 +17,7 @@
 namespace sheaf::test {
 namespace equal_rows_search_test {
 
-/// Noise: labels that say nothing, every row `copies` times, all in random order.
+/// Noise: random labels, every row `copies` times, all in random order.
 Dataset<double> noise(std::size_t rows, std::size_t features, std::size_t copies, std::uint64_t seed, bool sparse) {
   Random random(seed);
   Rows x;

@@ -163,7 +163,7 @@ TEST(SeveralModels, WhatCannotBeComparedIsRefused) {
   EXPECT_EQ(costs, (std::set<double>{0.1, 1}));
 }
 
-/// Of four repeats the smallest p-value is 1 / 5.
+/// With four repeats, the smallest p-value is 1 / 5.
 TEST(PermutationTest, TellsATrueLabelFromARandomOne) {
   const auto context = context_on(Device::cpu());
   const auto found = search(context, make_classes(120, Truth::line), "linear", {{"permutation-test", "4"}});

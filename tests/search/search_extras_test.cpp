@@ -1,5 +1,5 @@
-// What a search makes of its chosen models beyond scores: learning curves, permutation importance, calibrated
-// probabilities and thresholds, each beside the same done by hand on rows that are really gone.
+// Results from the chosen models of a search beyond scores: learning curves, permutation importance, calibrated
+// probabilities and thresholds, each compared with the same done by hand on rows that are really gone.
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -70,7 +70,7 @@ Dataset<double> dataset_of(const Table& table, bool regression, bool sparse) {
   return dataset;
 }
 
-/// Copies of the rows of a table, as often as weights say.
+/// Copies of the rows of a table, as often as their weights.
 Table taken(const Table& table, const SplitWeights& weights, std::int32_t split) {
   Table result;
   for (std::size_t i = 0; i < table.rows.size(); ++i)
@@ -343,7 +343,7 @@ TEST(Search, TheFinalModelIsTrainedOnAllRowsAtTheChosenCost) {
   EXPECT_EQ(result.model->get_if<LinearModel>()->weights, train_linear(context, whole, linear).weights);
 }
 
-/// Of every family: the scores follow from the decision values and classes that are kept, whose rows are test_rows().
+/// In every family, the scores follow from the decision values and classes that are kept, whose rows are test_rows().
 TEST(Search, DecisionsAreKeptWhereTheyAreAskedFor) {
   for (const auto device : devices())
     for (const std::uint64_t classes : {0, 2, 3}) {
@@ -453,7 +453,7 @@ TEST(Search, ScoresMustSuitTheLoss) {
   EXPECT_EQ(decided(Loss::squared_tube, {}).split, SplitKind::k_fold);
 }
 
-/// A table with groups is split by them unless something else is asked for.
+/// A table with groups is split by them unless another split is requested.
 TEST(Search, GroupsStayTogetherByDefault) {
   auto dataset = dataset_of(make_table(60, 4, 2, 1), false, false);
   for (int i = 0; i < 60; ++i) dataset.groups.push_back(i / 3);
@@ -468,7 +468,7 @@ TEST(Search, GroupsStayTogetherByDefault) {
   EXPECT_NE(mixed.notes.back().find("not kept together"), std::string::npos);
 }
 
-/// Where one class is frequent, a note says how little accuracy means, or that another score was taken for it.
+/// If one class is frequent, a note reports how little accuracy means, or that another score was taken for it.
 TEST(Search, FrequentClassesAreNoted) {
   auto dataset = dataset_of(make_table(60, 4, 2, 1), false, false);
   for (std::size_t i = 0; i < 60; ++i) dataset.target.classes[i] = i % 6 == 0 ? 1 : 0;
@@ -547,7 +547,7 @@ TEST(Search, TheSimplestWithinOneStandardErrorIsChosen) {
   EXPECT_EQ(choose(table, true, Choice::best).chosen, 3U);
   EXPECT_EQ(choose(table, true, Choice::one_standard_error).chosen, 1U);
   EXPECT_EQ(choose(table, true, Choice::one_standard_error).best, 3U);
-  // Where smaller is better: 0.50 + 0.05 lets 0.54 pass, not 0.56.
+  // Smaller is better: 0.50 + 0.05 lets 0.54 pass, not 0.56.
   const std::vector<ScoreSummary> losses{{0.56, 0, 0.3, 5}, {0.54, 0, 0.3, 5}, {0.50, 0, 0.05, 5}, {0.50, 0, 0.3, 5}};
   EXPECT_EQ(choose(losses, false, Choice::best).chosen, 2U) << "of equals the smaller cost";
   EXPECT_EQ(choose(losses, false, Choice::one_standard_error).chosen, 1U);

@@ -206,7 +206,7 @@ TEST(Stack, RefusesWhatItCannotDo) {
   EXPECT_THROW(search(context, dataset, "linear,knn", {{"stack", "2"}, {"learning-curve", "yes"}}), UsageError);
 }
 
-/// SVMs of pairs of classes are calibrated by what all pairs say of each class.
+/// SVMs of pairs of classes are calibrated by the decisions of all pairs for each class.
 TEST(Stack, SvmsOfPairsAreMembers) {
   const auto dataset = make_rows(90, 3);
   for (const char* multi_class : {"one-vs-one", "one-vs-rest"}) {

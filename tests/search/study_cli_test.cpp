@@ -66,7 +66,7 @@ TEST_F(StudyCli, FitAnswersInJson) {
   EXPECT_EQ(lines - 2, training["nonzeros"]) << "only features with a weight have a line; the checksum is the last";
 }
 
-/// A column of 1.5 and 2.5 is a numeric target, two classes of 0 and 1 are classes, unless --labels says otherwise.
+/// A column of 1.5 and 2.5 is a numeric target, two classes of 0 and 1 are classes, unless --labels sets another kind.
 TEST_F(StudyCli, LabelsAreClassesWhereTheyLookLikeThem) {
   ASSERT_EQ(shell("sheaf generate regression r.csv --rows 60 --features 10 --quiet").code, 0);
   ASSERT_EQ(shell("sheaf fit r.csv --model elastic-net --alpha 0.1 --output r --quiet").code, 0);
@@ -214,7 +214,7 @@ TEST_F(StudyCli, WritesJsonCsvAPageAndTheReducedTable) {
   for (const auto& name : always) EXPECT_NE(small.substr(0, small.find('\n')).find(name), std::string::npos) << name;
 }
 
-/// Groups of a named column, or of qid, are kept together unless one says otherwise, and all that is written says so.
+/// Groups of a named column, or of qid, are kept together unless an option changes it, and all output states it.
 TEST_F(StudyCli, GroupsAreKeptTogether) {
   std::string table = "patient,a,b,c,label\n";
   std::string libsvm;

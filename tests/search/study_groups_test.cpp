@@ -43,8 +43,8 @@ TEST(StudyGroups, NoGroupStandsOnBothSides) {
   }
 }
 
-/// Every group is one sample measured four times, its label a coin's: whoever has seen a group knows its label, and
-/// nobody else can.
+/// Every group is one sample measured four times, its label by a coin: a model trained on a group predicts its label,
+/// and no other can.
 TEST(StudyGroups, GroupsKeepWhatWasSeenApartFromWhatIsTested) {
   constexpr std::size_t features = 100;
   Random random(6);
@@ -127,7 +127,7 @@ TEST(StudyBalance, BalancedWeightsAreThoseOfTheRowsTrainedOn) {
       options.family.get<NetOptions>().balanced = true;
       if (negatives > 0) options.family.get<NetOptions>().class_weights = {{"-1", negatives}};
       const auto lists = held_out_rows(dataset, options);
-      // What a trainer makes of the weights of its splits is seen in the models: see the next test. Here, the counts.
+      // The next test checks the effect of the splits' weights on the models. Here, the counts.
       const StudyPlan made(dataset, options);
       for (std::int32_t k = 0; k < 4; ++k)
         for (std::int32_t part = 0; part < 4; ++part) {

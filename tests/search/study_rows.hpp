@@ -1,4 +1,4 @@
-// What the tests of studies compute again by plain loops: held-out rows, single fits, and their scores.
+// Values that the tests of studies compute again by plain loops: held-out rows, single fits, and their scores.
 #pragma once
 
 #include <cstdint>

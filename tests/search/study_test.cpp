@@ -131,7 +131,7 @@ TEST(Study, AgreesWithALoopOfSingleFits) {
   }
 }
 
-/// Everything that is told of features, from the models of the splits by plain loops.
+/// Every statistic of features, from the models of the splits by plain loops.
 TEST(Study, TablesAreWhatTheSplitsSay) {
   for (const int classes : {2, 3}) {
     const std::size_t features = 30;
@@ -351,7 +351,7 @@ TEST(Study, TheIntervalOfTheStabilityIsThatOfItsDerivatives) {
   EXPECT_EQ(stability_of(same, 10).low, 1);
 }
 
-/// Tries what a strategy asks for on a known surface until it is content; returns how often each point was tried.
+/// Tries the points of a strategy on a known surface until it ends; returns how often each point was tried.
 std::map<Point, std::int32_t> explore(const engine::Space& space, const engine::StrategyOptions& options,
                                       const std::function<double(const Point&)>& surface) {
   const auto strategy = engine::make_strategy(space, options);

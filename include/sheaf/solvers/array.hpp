@@ -37,7 +37,7 @@ struct BlockView {
   operator BlockView<const T>() const requires(!std::is_const_v<T>) { return {data, rows, tasks, stride, device}; }
 };
 
-/// Uninitialised memory on a device; 64-byte aligned on the CPU, huge pages where large. nullptr for no bytes.
+/// Uninitialised memory on a device; 64-byte aligned on the CPU, huge pages if large. nullptr for no bytes.
 void* allocate(Device device, std::int64_t bytes);
 void release(Device device, void* memory) noexcept;
 
@@ -79,7 +79,7 @@ class Array {
     return result;
   }
 
-  /// The same over memory that is only to be read: whoever changes an array asks is_owned() first.
+  /// The same over memory that is only to be read: code that changes an array checks is_owned() first.
   static Array over(const T* data, std::int64_t size, Device device = Device::cpu()) {
     return over(const_cast<T*>(data), size, device);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   }

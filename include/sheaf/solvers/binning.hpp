@@ -14,7 +14,7 @@
 
 namespace sheaf {
 
-/// State of row i in feature j at codes[j * rows + i]. One byte each where no feature has over 256 states.
+/// State of row i in feature j at codes[j * rows + i]. One byte each if no feature has over 256 states.
 using DenseCodes = std::variant<Array<std::uint8_t>, Array<std::uint16_t>>;
 
 /// Entries offsets[j] .. offsets[j+1] of feature j list, in ascending order, the rows whose state is not
@@ -57,7 +57,7 @@ struct BinningOptions {
   static constexpr std::int32_t most_bins = 65535;
 
   BinMethod method = BinMethod::equal_width;
-  /// Equal width and equal frequency: 2 to most_bins, or 0: automatic_bins(). Others do not look at it.
+  /// Equal width and equal frequency: 2 to most_bins, or 0: automatic_bins(). Others ignore it.
   std::int32_t bins = 0;
   MissingState missing = MissingState::error;
   std::int32_t target_bins = 0;                      ///< bins of a numeric target; 0: the labels are classes
@@ -74,14 +74,14 @@ std::int32_t automatic_bins(std::int64_t rows, std::int64_t classes);
 /// one class.
 BinningOptions with_bins(BinningOptions options, std::int64_t rows, const BinnedTarget* target);
 
-/// "5 bins of equal width", and where the number comes from if it is automatic.
+/// "5 bins of equal width", and the source of the number if it is automatic.
 std::string describe_bins(const BinningOptions& options, bool automatic);
 
 /// How the values of one feature become states 0 .. states-1. Values outside the learnt range go to the first
 /// or last state; missing ones to the state `states`.
 struct BinRule {
   enum class Kind : std::uint8_t {
-    width,     ///< min(states - 1, floor((x - low) * (states / (high - low)))); one state where low == high
+    width,     ///< min(states - 1, floor((x - low) * (states / (high - low)))); one state if low == high
     cuts,      ///< the number of cuts below x: a value equal to a cut lies to its left
     integers,  ///< floor(x) - low
     levels,    ///< of a nominal feature: x itself
@@ -115,7 +115,7 @@ template <class T>
 Binning learn_binning(const Context& context, const Dataset<T>& dataset, const BinningOptions& options,
                       const BinnedTarget* target = nullptr);
 
-/// Sparse datasets stay sparse: the state of zero is the common one. Other feature counts, other names where both are
+/// Sparse datasets stay sparse: the state of zero is the common one. Other feature counts, other names if both are
 /// named, or other levels are Errors.
 template <class T>
 BinnedTable apply_binning(const Context& context, const Binning& binning, const Dataset<T>& dataset);
@@ -131,8 +131,8 @@ Binned learn_and_apply_binning(const Context& context, const Dataset<T>& dataset
                                const BinnedTarget* target = nullptr);
 
 /// The states as numbers, with the names and labels of `dataset`, which they were made from; nominal features stay
-/// nominal where no value is missing. Sparse where the dataset is sparse and every common state is 0; else dense, if
-/// the memory budget allows.
+/// nominal if no value is missing. Sparse if the dataset is sparse and every common state is 0; else dense, if the
+/// memory budget allows.
 template <class T>
 Dataset<T> states_dataset(const Context& context, const BinnedTable& table, const Dataset<T>& dataset);
 

@@ -15,7 +15,7 @@ enum class CalibrationMethod : std::uint8_t {
 };
 std::string_view to_string(CalibrationMethod method);
 
-/// Of two classes one curve, for class 0; of more one for each class, whose values are divided by their sum.
+/// Two classes have one curve, for class 0; more have one for each class, whose values are divided by their sum.
 struct Calibration {
   struct Curve {
     double slope = 0, offset = 0;    ///< platt

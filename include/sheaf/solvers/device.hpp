@@ -25,7 +25,7 @@ struct Device {
 /// "cpu", "cuda:0" ... or "auto".
 std::string to_string(Device device);
 
-/// One device as `sheaf devices` shows it. A device that can't be used says why, and what would help.
+/// One device as `sheaf devices` shows it. A device that can't be used has the reason, and advice.
 struct DeviceInfo {
   Device device;
   std::string name;
@@ -37,7 +37,7 @@ struct DeviceInfo {
   std::string detail;  ///< instruction sets, compute capability, driver
 };
 
-/// The CPU first, then every GPU, or one unusable entry that says why there is none.
+/// The CPU first, then every GPU, or one unusable entry that states why there is none.
 std::vector<DeviceInfo> list_devices();
 
 /// The information of one device.
@@ -50,7 +50,7 @@ struct WorkEstimate {
 };
 
 /// The device on which the work ends first, counted from now: the CPU's cores begin at once, a GPU takes a third of a
-/// second to start and has to be given the data. Without a usable GPU the CPU; its driver is asked only where the CPU
+/// second to start and has to be given the data. Without a usable GPU the CPU; its driver is loaded only if the CPU
 /// would take longer than the GPU takes to start.
 Device choose_device(const WorkEstimate& work, int threads);
 

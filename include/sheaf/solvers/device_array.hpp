@@ -19,7 +19,7 @@ namespace sheaf {
 
 enum class ElementType : std::uint8_t { float64, float32, int32, uint8 };
 
-/// As C++ spells it: "double", "float", "int", "unsigned char".
+/// The name in C++: "double", "float", "int", "unsigned char".
 std::string_view to_string(ElementType type);
 /// A UsageError names the types that there are.
 ElementType parse_element_type(std::string_view text);
@@ -89,9 +89,9 @@ enum class BinaryFunction : std::uint8_t {
   greater_equal, logical_and, logical_or, minimum, maximum
 };
 // clang-format on
-/// Sums and means add in double; the least and the largest are NaN where an element is.
+/// Sums and means add in double; the least and the largest are NaN if an element is.
 enum class Reduction : std::uint8_t { sum, mean, least, largest };
-/// What a reduction leaves: one number, one for each row, or one for each column.
+/// Result of a reduction: one number, one for each row, or one for each column.
 enum class Margin : std::uint8_t { all, rows, columns };
 
 /// By the names of the enumerators. Another name is a UsageError.
@@ -99,9 +99,9 @@ UnaryFunction parse_unary_function(std::string_view name);
 BinaryFunction parse_binary_function(std::string_view name);
 Reduction parse_reduction(std::string_view name);
 
-/// Functions work in float where all arrays are float, and else in double; the result is of that type.
+/// Functions work in float if all arrays are float, and else in double; the result is of that type.
 DeviceArray apply(const Context& context, UnaryFunction function, const DeviceArray& x);
-/// Of a shorter array the elements are used again from its beginning, as R does; its size must divide the other's.
+/// The elements of a shorter array are recycled, as in R; its size must divide the other's.
 DeviceArray combine(const Context& context, BinaryFunction function, const DeviceArray& x, const DeviceArray& y);
 /// One number is double, whatever the array.
 DeviceArray reduce(const Context& context, Reduction reduction, Margin margin, const DeviceArray& x);
@@ -109,7 +109,7 @@ DeviceArray reduce(const Context& context, Reduction reduction, Margin margin, c
 DeviceArray matrix_product(const Context& context, const DeviceArray& x, bool transpose_x, const DeviceArray& y,
                            bool transpose_y);
 DeviceArray transpose(const Context& context, const DeviceArray& x);
-/// Fractions are cut off where the type has none.
+/// Fractions are cut off if the type has none.
 DeviceArray convert(const Context& context, const DeviceArray& x, ElementType type);
 
 }  // namespace sheaf

@@ -30,7 +30,7 @@ std::string_view to_string(NetSolver solver);
 /// Models that differ in alpha alone. Each begins where the one before ended.
 struct NetPath {
   std::int32_t rows = 0;    ///< column of the row-weight table
-  std::int32_t target = 0;  ///< column of the target table; of several classes or targets in one model the first
+  std::int32_t target = 0;  ///< column of the target table; the first one, with several classes or targets in one model
   double l1_ratio = 0.5;
   std::vector<double> alphas;  ///< descending
 };
@@ -42,7 +42,7 @@ struct NetSheaf {
   std::int32_t weight_columns = 1;
   std::vector<float> row_weights;
   std::int32_t target_columns = 1;
-  /// Numbers, or +1 / -1; softmax: 1 in the column of the row's class, else 0; cox: 1 where the event came, else 0.
+  /// Numbers, or +1 / -1; softmax: 1 in the column of the row's class, else 0; cox: 1 if the event came, else 0.
   std::vector<double> targets;
   std::vector<double> times;  ///< cox: one a row
   /// How many decision values a model has, and columns its target: the classes of softmax, or several targets under
@@ -52,11 +52,11 @@ struct NetSheaf {
   std::vector<double> offsets;
   std::vector<double> penalty_factors;  ///< one a feature, 0 or more; empty: all 1
   /// Weights stay between these: one a feature, 0 or less and 0 or more, infinite: no limit; empty: none. They hold for
-  /// the feature's weight in every class or target. With column factors they are limits of the weights of what paths
-  /// see.
+  /// the feature's weight in every class or target. With column factors they are limits of the weights of the features
+  /// times these factors.
   std::vector<double> lower_limits, upper_limits;
-  /// Features times these numbers are what paths see, 0: nothing of a feature; weights are those of the features as
-  /// they are. Features x weight_columns; empty: all 1. Not beside NetParams::standardise.
+  /// Paths are trained on the features times these numbers, 0: without the feature; weights are those of the features
+  /// as they are. Features x weight_columns; empty: all 1. Not beside NetParams::standardise.
   std::vector<double> column_factors;
 };
 
@@ -66,8 +66,8 @@ struct NetParams {
   Ties ties = Ties::breslow;  ///< cox
   NetSolver solver = NetSolver::automatic;
   /// Stop once the duality gap is at most tolerance times the deviance of the model without features: sum of squared
-  /// distances from the mean / sum of weights, as in scikit-learn (other losses: twice what the mean loss is above that
-  /// of a perfect fit). Half of it is left to rounding the corner of the quantile loss, whose objective is then at most
+  /// distances from the mean / sum of weights, as in scikit-learn (other losses: twice the mean loss above that of a
+  /// perfect fit). Half of it is left to rounding the corner of the quantile loss, whose objective is then at most
   /// tolerance times the deviance above the least.
   double tolerance = 1e-4;
   int max_epochs = 10000;    ///< passes over the features of one model
@@ -75,22 +75,22 @@ struct NetParams {
   bool standardise = false;  ///< penalise each weight as if its feature had standard deviation 1 in the path's rows
   bool grouped = false;      ///< of several classes or targets: penalise a feature's weights in all of them together
   /// squared, huber and quantile: the L2 penalty is divided by the standard deviation of the path's targets (without an
-  /// intercept: from 0), as glmnet does for one target, so that alpha alone carries their unit. Of several targets by
-  /// the root of the mean of their variances.
+  /// intercept: from 0), as glmnet does for one target, so that alpha alone carries their unit. With several targets:
+  /// by the root of the mean of their variances.
   bool relative_l2 = false;
   std::int32_t parallel = 0;        ///< shotgun: features updated at once; 0: estimated
   std::int32_t models_at_once = 0;  ///< 0: as many as are worth it and fit
 };
 
-/// Decision values are z = x'w + intercept, without offsets. Of a softmax model there is one NetModel for each class,
-/// of several targets in one model one for each target.
+/// Decision values are z = x'w + intercept, without offsets. There is one NetModel for each class of a softmax model
+/// and for each target of a model of several targets.
 struct NetModel {
   std::int32_t path = 0;
   std::int32_t alpha = 0;   ///< position in the path
-  std::int32_t column = 0;  ///< the class or target; 0 where models have one decision value
+  std::int32_t column = 0;  ///< the class or target; 0 if models have one decision value
   double intercept = 0;
   NetFit fit;
-  std::vector<std::int32_t> features;  ///< those with a weight, ascending; empty where weights are not kept
+  std::vector<std::int32_t> features;  ///< those with a weight, ascending; empty if weights are not kept
   std::vector<double> weights;
 };
 
@@ -105,7 +105,7 @@ using UseNets = std::function<void(std::span<NetModel> models, BlockView<const T
 /// exp(-y z)) (logistic), max(0, 1 - yz)^2 (squared_hinge), exp(z) - y z (poisson), log sum over classes of exp(z_k) -
 /// sum of y_k z_k (softmax; w and f |w| are of each class; with grouped penalties |w| is the length of the feature's
 /// weights in all classes), minus the logarithm of the partial likelihood for all rows together (cox), those of Loss
-/// (huber, quantile). A path whose rows are all of one class, where there is an intercept, and targets that the loss
+/// (huber, quantile). A path whose rows are all of one class, if there is an intercept, and targets that the loss
 /// does not have, are Errors. That a model did not converge is no error: see its fit. Softmax: of all weights that
 /// predict alike those of the least penalty (at an alpha of 0: of what it would be at any other), within their limits,
 /// and intercepts of sum 0. Squares of several targets, with grouped penalties: the sum of the squares of all of them
@@ -138,12 +138,12 @@ std::vector<double> largest_alphas(const Context& context, const Dataset<T>& dat
 /// `count` alphas from `largest` down to smallest_share * largest, equal steps of the logarithm.
 std::vector<double> alpha_path(double largest, double smallest_share, std::int32_t count);
 
-/// The elastic net and its corners, by the names people know them by.
+/// The elastic net and its corners, by their usual names.
 struct NetKind {
   std::string_view name;
   std::string_view about;
   Loss loss = Loss::squared;
-  std::optional<double> l1_ratio = {};  ///< where the name says it
+  std::optional<double> l1_ratio = {};  ///< if the name implies it
 };
 std::span<const NetKind> net_kinds();
 /// nullptr: no such kind.
@@ -179,13 +179,13 @@ struct NetOptions {
   std::vector<double> penalty_factors;  ///< one a feature; empty: all 1
   std::optional<double> lower_limit;    ///< of all weights: 0 or less
   std::optional<double> upper_limit;    ///< likewise: 0 or more
-  /// See NetSheaf; where not empty in place of those of all weights.
+  /// See NetSheaf; if not empty, in place of those of all weights.
   std::vector<double> lower_limits, upper_limits;
   /// poisson, cox, softmax: added to the row's decision values, rows x classes; empty: all 0.
   std::vector<double> offsets;
   std::vector<std::pair<std::string, double>> class_weights;  ///< of the rows of a class; classes not named: 1
   bool balanced = false;  ///< class weights rows / (classes * rows of the class), before class_weights
-  /// Softmax of three classes or more; see NetParams. Of several targets, which the squared loss takes, always.
+  /// Softmax of three classes or more; see NetParams. Always for several targets, which the squared loss takes.
   bool grouped = NetParams{}.grouped;
   std::vector<std::string> unpenalised;  ///< features without a penalty, by name or by position from 1
   // Searches without given alphas: from the smallest alpha that leaves no weights downwards, for each l1-ratio.
@@ -204,19 +204,19 @@ double huber_threshold(std::span<const double> targets, const std::string& sourc
                        std::span<const float> row_weights = {});
 /// The options with the loss that is trained: softmax of two classes is logistic, squared of survival cox. The L2
 /// penalty of classes, counts and survival is not divided (relative_l2). A threshold of 0 becomes huber_threshold().
-/// Penalties of several targets become grouped; of one target and another loss than softmax these are a UsageError.
+/// Penalties of several targets become grouped; for one target and another loss than softmax these are a UsageError.
 /// Several targets under another loss than squares are an Error.
 NetOptions decide_net(NetOptions options, const Target& target, const std::string& source,
                       std::span<const float> row_weights = {});
 
 /// Limits of weights: for each feature a line with the lower one, 0 or less, a space, and the upper one, 0 or more;
-/// -inf and inf where there is none. "-" is standard input; anything else is a ParseError with its place. The lower
-/// ones, and the upper ones.
+/// -inf and inf if there is none. "-" is standard input; anything else is a ParseError with its place. The lower ones,
+/// and the upper ones.
 std::pair<std::vector<double>, std::vector<double>> read_weight_limits(const std::string& path, std::int64_t features);
 
-/// All classes, or several targets, as one sheaf; the order of classes, and what a decision value speaks for, as
-/// train_linear(). Without an alpha a UsageError says from which one on all weights are 0. That training did not
-/// converge is no error: see warnings_of().
+/// All classes, or several targets, as one sheaf; the order of classes, and the class or target that a decision value
+/// favours, as train_linear(). Without an alpha a UsageError names the alpha from which on all weights are 0. That
+/// training did not converge is no error: see warnings_of().
 template <class T>
 LinearModel train_net(const Context& context, const Dataset<T>& dataset, const NetOptions& options,
                       std::span<const float> row_weights = {});

@@ -1,6 +1,6 @@
 // Generalised linear models with an L2 penalty or none: one model of all classes (multinomial logistic regression),
 // binary classes, counts, positive numbers, survival. Trained on a dataset as one sheaf of penalties and folds; a
-// trained one is kept and applied as a LinearModel, with standard errors where there is no penalty.
+// trained one is kept and applied as a LinearModel, with standard errors if there is no penalty.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ struct GlmParams {
   Ties ties = Ties::efron;
   bool intercept = true;
   GlmSolver solver = GlmSolver::automatic;
-  /// Stop where the gradient is at most this share of that at the start, the model without features. The gradient is
+  /// Stop when the gradient is at most this share of that at the start, the model without features. The gradient is
   /// measured in the solver's coordinates, in which the units of the features do not matter. 0: 1e-8 for newton, 1e-5
   /// for the others.
   double tolerance = 0;
@@ -108,18 +108,18 @@ std::vector<double> read_exposures(const std::string& path, std::int64_t rows);
 /// Offsets: a line for each row, with as many numbers as the first line has, one space between them.
 std::vector<double> read_offsets(const std::string& path, std::int64_t rows);
 
-/// A weight and what its standard error says of it.
+/// A weight, its standard error and the statistics derived from it.
 struct GlmCoefficient {
   std::string name;    ///< of the feature, or "(intercept)"
   std::string versus;  ///< classes: the one whose odds it raises
   std::string label;   ///< multinomial: "class:feature"; else the name
   double estimate = 0;
-  double error = 0;      ///< 0: the rows do not determine it, and what follows says nothing
+  double error = 0;      ///< 0: the rows do not determine it, and the next members have no meaning
   double statistic = 0;  ///< estimate / error
-  double p = 1;  ///< of a weight of 0: by the normal distribution or, where the dispersion is estimated, Student's
+  double p = 1;          ///< of a weight of 0: by the normal distribution or, if the dispersion is estimated, Student's
   double low = 0, high = 0;  ///< confidence interval
 };
-/// Of all weights, with multinomial models as differences from the reference class; none where there are no errors.
+/// All weights (multinomial models: differences from the reference class); empty if there are no standard errors.
 std::vector<GlmCoefficient> coefficient_table(const LinearModel& model, double confidence = 0.95);
 
 /// Whether standard errors are withheld, for the features were selected by the labels of the same rows: a model without
@@ -128,23 +128,23 @@ bool withholds_errors(const LinearModel& model);
 /// Why a model has no standard errors; empty: it has them.
 std::string no_errors_reason(const LinearModel& model);
 
-/// Whether what a model has beside a smaller one says anything of the target.
+/// A test of whether the additional features of a model over a smaller one explain the target.
 struct LikelihoodRatioTest {
   bool first_larger = false;  ///< the first of the two models is the larger one
-  /// Twice the difference of the log-likelihoods; where the dispersion is estimated, the difference of the deviances
-  /// over the dispersion of the larger model, as R's anova(test = "LRT") has it.
+  /// Twice the difference of the log-likelihoods; if the dispersion is estimated, the difference of the deviances over
+  /// the dispersion of the larger model, as R's anova(test = "LRT") has it.
   double statistic = 0;
   double freedom = 0;  ///< parameters that the smaller model lacks
   double p = 1;        ///< by the chi-squared distribution
 };
-/// Of two models without a penalty, one of which has all features of the other, trained on the same rows. Models of
-/// other families, rows or targets, and those that are not nested, are Errors.
+/// Compares two models without a penalty, one of which has all features of the other, trained on the same rows. Models
+/// of other families, rows or targets, and models that are not nested, are Errors.
 LikelihoodRatioTest likelihood_ratio_test(const LinearModel& first, const LinearModel& second);
 
 double aic(const GlmTraining& glm);
 double bic(const GlmTraining& glm);
-/// McFadden's 1 - log-likelihood / that of the model without features; of families other than binomial and multinomial
-/// the share of the deviance that is explained.
+/// McFadden's 1 - log-likelihood / that of the model without features; for other families than binomial and
+/// multinomial, the share of the deviance that is explained.
 double pseudo_r2(const GlmTraining& glm);
 
 template <>

@@ -24,13 +24,13 @@
 
 namespace sheaf {
 
-/// Of the decision value z and the target y: log(1 + exp(-yz)); max(0, 1 - yz)^2; max(0, |y - z| - epsilon)^2; (y -
+/// In the decision value z and the target y: log(1 + exp(-yz)); max(0, 1 - yz)^2; max(0, |y - z| - epsilon)^2; (y -
 /// z)^2 / 2; then minus the log-likelihoods of generalised linear models (see glm.hpp), up to terms without z;
 /// max(0, 1 - yz); max(0, |y - z| - epsilon); and, of the decision values z_c of all classes, the largest of
 /// 1 + z_c - z_y over the classes c other than y, or 0 (Crammer and Singer), and minus the logarithm of the probability
-/// of the row's class, exp(z_y) / sum of exp(z_c). Of all rows together: minus the logarithm of Cox's partial
+/// of the row's class, exp(z_y) / sum of exp(z_c). For all rows together: minus the logarithm of Cox's partial
 /// likelihood, which depends on the order of the rows' times. Last, of r = y - z: r^2 / 2 up to a threshold t of |r|
-/// and t |r| - t^2 / 2 beyond (Huber 1964), and the check loss of a quantile q, q r where r > 0 and (q - 1) r elsewhere
+/// and t |r| - t^2 / 2 beyond (Huber 1964), and the check loss of a quantile q, q r if r > 0 and (q - 1) r elsewhere
 /// (Koenker and Bassett 1978).
 enum class Loss : std::uint8_t {
   logistic,
@@ -55,14 +55,14 @@ enum class Loss : std::uint8_t {
 };
 std::string_view to_string(Loss loss);
 
-/// What becomes of events at the same time in Cox's partial likelihood.
+/// Treatment of events at the same time in Cox's partial likelihood.
 enum class Ties : std::uint8_t {
   breslow,  ///< each as if the others came later
   efron,    ///< as if they came one after another, the others at risk in part
 };
 std::string_view to_string(Ties ties);
 
-/// How a linear model with an L2 penalty is trained. Where both can, they reach the same optimum.
+/// How a linear model with an L2 penalty is trained. If both can train a model, they reach the same optimum.
 enum class LinearMethod : std::uint8_t {
   automatic,  ///< by the loss, the shape of the data and the device
   newton,     ///< losses with a slope: logistic, squared_hinge, squared_tube
@@ -83,13 +83,13 @@ enum class StepRule : std::uint8_t {
 /// When training ends, by the tolerance t.
 enum class StopRule : std::uint8_t {
   /// |g|^2 / 2 <= t * (f(0) - f(w)), with g the gradient: as f is strongly convex (modulus 1), the best objective is at
-  /// most |g|^2 / 2 below f(w), so that at most a share t of what training gains is left. With a bias without penalty
-  /// g is the gradient at the best bias, and what the bias gains is added, both to second order.
+  /// most |g|^2 / 2 below f(w), so that at most a share t of the gain of training is left. With a bias without penalty
+  /// g is the gradient at the best bias, and the gain of the bias is added, both to second order.
   suboptimality,
   /// |g| <= t * share * |g at w = 0|, where share is that of the rarer class among the task's rows (regression: 1), as
   /// in LIBLINEAR. Of the dual: by its projected gradients, as LIBLINEAR's dual solvers do.
   gradient,
-  /// As `gradient`, and |g|^2 / 2 <= t * f(w), so that at most a share t of the objective is left: with a small penalty
+  /// `gradient`, and |g|^2 / 2 <= t * f(w), so that at most a share t of the objective is left: with a small penalty
   /// and rows that can be separated, the least objective is a small share of that at w = 0, and so is its gradient long
   /// before.
   objective,
@@ -102,10 +102,10 @@ struct Task {
   std::int32_t target = 0;   ///< column of the target table
   double cost_positive = 1;  ///< C times the class weight of y > 0 (regression: of every row)
   double cost_negative = 1;
-  /// Of the loss: width of the insensitive tube (support-vector regression), power (Tweedie), theta (negative
+  /// Parameter of the loss: width of the insensitive tube (support-vector regression), power (Tweedie), theta (negative
   /// binomial).
   double loss_parameter = 0.1;
-  std::int32_t columns = 0;  ///< column of the table of column transforms, where there is one
+  std::int32_t columns = 0;  ///< column of the table of column transforms, if there is one
 };
 
 /// Tables are table-minor: row i's entries for all row-weight vectors stand side by side. An empty row-weight table
@@ -117,8 +117,8 @@ struct Sheaf {
   std::vector<float> row_weights;  // examples x weight_columns, or empty
   std::int32_t target_columns = 1;
   std::vector<double> targets;  // examples x target_columns; +1 / -1 for classes
-  /// What tasks see of the features: (x - shift) * factor, and nothing of those whose factor is 0. The dataset stays as
-  /// it is; weights are those of the features that tasks see.
+  /// Tasks use (x - shift) * factor instead of x; a factor of 0 removes a feature. The dataset is not changed; weights
+  /// are those of the transformed features.
   std::int32_t column_transforms = 0;
   std::vector<double> shifts, factors;  // features x column_transforms
 };
@@ -181,7 +181,7 @@ struct LinearSolver {
   bool glm() const { return id == -2; }
 };
 std::span<const LinearSolver> linear_solvers();
-/// The solver Sheaf trains a loss with; automatic: Newton's method where it can. The squared loss has none.
+/// The solver Sheaf trains a loss with; automatic: Newton's method if it can. The squared loss has none.
 const LinearSolver& linear_solver(Loss loss, LinearMethod method = LinearMethod::automatic);
 /// The same with an L1 penalty: logistic or squared_hinge.
 const LinearSolver& l1_solver(Loss loss);
@@ -202,7 +202,7 @@ struct LinearOptions {
   StopRule stop = StopRule::suboptimality;
   int max_iterations = NewtonParams{}.max_iterations;
   double bias = 1;  ///< value of a constant feature; 0: none
-  /// Whether the penalty includes the weight of the bias, as in LIBLINEAR. None: only where the solver cannot leave it
+  /// Whether the penalty includes the weight of the bias, as in LIBLINEAR. None: only if the solver cannot leave it
   /// out, that is for the solver dual and the losses that have no other.
   std::optional<bool> penalise_bias = {};
   StepRule rule = NewtonParams{}.rule;
@@ -222,7 +222,7 @@ LinearOptions with_defaults(LinearOptions options, const Target& target);
 struct NetFit {
   double objective = 0;
   double gap = 0;        ///< no weights have an objective below objective - gap
-  double tolerance = 0;  ///< what the gap had to reach
+  double tolerance = 0;  ///< the gap to reach
   std::int32_t nonzeros = 0;
   std::int32_t epochs = 0;    ///< passes over the features in work
   std::int32_t parallel = 1;  ///< features updated at once at the end
@@ -259,15 +259,15 @@ enum class GlmFamily : std::uint8_t {
 /// The function of the mean that is linear in the features.
 enum class GlmLink : std::uint8_t { automatic, identity, logit, probit, cloglog, log, inverse, inverse_square };
 enum class GlmSolver : std::uint8_t {
-  automatic,    ///< newton where there are few weights, else lbfgs
+  automatic,    ///< newton if there are few weights, else lbfgs
   newton,       ///< the whole Hessian, decomposed by Cholesky
   newton_cg,    ///< Newton's method by conjugate gradients, in the coordinates of lbfgs
-  lbfgs,        ///< L-BFGS in coordinates in which the features are uncorrelated or, where they are many, scaled
+  lbfgs,        ///< L-BFGS in coordinates in which the features are uncorrelated or, if they are many, scaled
   saga,         ///< SAGA on batches of rows, in the same coordinates; not for Cox models
   gradient,     ///< gradient descent with a line search, in the same coordinates
-  accelerated,  ///< Nesterov's accelerated gradient, which starts anew where it does not lead down, likewise
+  accelerated,  ///< Nesterov's accelerated gradient, which starts anew when it does not lead down, likewise
 };
-/// What the covariance of a generalised linear model's weights, and so their standard errors, is computed from.
+/// Source of the covariance of a generalised linear model's weights, and so of their standard errors.
 enum class StandardErrors : std::uint8_t {
   expected,  ///< the expected information, as by R's glm
   observed,  ///< the second derivatives of the log-likelihood; with canonical links the same
@@ -283,7 +283,7 @@ std::string_view to_string(GlmLink link);
 std::string_view to_string(GlmSolver solver);
 std::string_view to_string(StandardErrors errors);
 
-/// What is said of a Cox model beside, as by R's coxph.
+/// Statistics of a Cox model, as in R's coxph.
 struct SurvivalStatistics {
   double events = 0;       ///< rows with a weight above 0 whose event came
   double wald = 0;         ///< test that all weights are 0: w' (inverse of their covariance) w; 0: not computed
@@ -291,13 +291,13 @@ struct SurvivalStatistics {
   double concordance = 0;  ///< see concordance() in scores.hpp, pairs by their weights; 0: no pairs to compare
 };
 
-/// What is said of a generalised linear model and its training rows, as by R's glm.
+/// Statistics of a generalised linear model and its training rows, as in R's glm.
 struct GlmStatistics {
   double rows = 0;            ///< with a weight above 0
-  double log_likelihood = 0;  ///< minus half the deviance where a family has no likelihood; Cox: the partial one
+  double log_likelihood = 0;  ///< minus half the deviance if a family has no likelihood; Cox: the partial one
   double deviance = 0;        ///< Cox: minus twice the log-likelihood
   double null_deviance = 0;   ///< of the model without features
-  double dispersion = 1;      ///< Pearson's statistic over its degrees of freedom; 1 where the family fixes it
+  double dispersion = 1;      ///< Pearson's statistic over its degrees of freedom; 1 if the family fixes it
   double parameters = 0;      ///< that the rows determine; penalised: effective ones, or all of many
   /// Multinomial: the class that the others are compared with; else -1.
   std::int32_t reference = -1;
@@ -305,7 +305,7 @@ struct GlmStatistics {
   /// weight. Empty: none, for the model is penalised or has too many weights.
   std::vector<double> errors;
   StandardErrors errors_from = StandardErrors::expected;  ///< Cox: not expected
-  /// Covariances of the weights in the order of `errors`, squared; 0 where one of the two is not determined. Empty: as
+  /// Covariances of the weights in the order of `errors`, squared; 0 if one of the two is not determined. Empty: as
   /// `errors`, and in a model that was read from a file.
   std::vector<double> covariance;
   SurvivalStatistics survival;  ///< Cox
@@ -325,9 +325,9 @@ struct GlmTraining {
   Ties ties = Ties::efron;  ///< Cox
 };
 
-/// Decision values of a row x: z_c = sum over j of x_j w_jc + bias * w_bias,c. Of a generalised linear model: the mean
-/// that z stands for or, for classes, the log odds of each class against all others. Of a Cox model: the logarithm of
-/// the hazard's ratio to that of a row of zeros.
+/// Decision values of a row x: z_c = sum over j of x_j w_jc + bias * w_bias,c. Generalised linear models: the mean that
+/// z stands for or, for classes, the log odds of each class against all others. Cox models: the logarithm of the
+/// hazard's ratio to that of a row of zeros.
 struct LinearModel {
   std::string solver = "L2R_LR";               ///< the name of one of linear_solvers()
   std::vector<std::string> class_names;        ///< regression: none
@@ -340,7 +340,7 @@ struct LinearModel {
   /// Empty: named by position. In an elastic net the names of features without a weight may be left empty.
   std::vector<std::string> feature_names;
 
-  // How it was trained; a model from another program knows nothing of it.
+  // How it was trained; a model from another program lacks it.
   double cost = 0;  ///< 0: not known
   double epsilon = 0.1;
   bool penalise_bias = true;
@@ -358,7 +358,7 @@ struct LinearModel {
   bool is_dual() const;      ///< whether coordinate descent on the dual trained it
   bool is_survival() const;  ///< whether it is a Cox model
   bool is_coupled() const;   ///< whether its decision values were trained as one problem (Crammer and Singer)
-  /// The class or the target that a decision value speaks for; of a single target nothing.
+  /// The class or the target that a large decision value favours; empty for a single target.
   std::string column_name(std::int32_t column) const {
     const auto& names = target_names.empty() ? class_names : target_names;
     return names.empty() ? std::string() : names[static_cast<std::size_t>(column)];
@@ -370,9 +370,9 @@ struct LinearModel {
 };
 
 /// Trains all classes as one sheaf: one class against the rest for three or more, one task for two. Classes stand in
-/// the target's order; where that is not fixed, -1 before +1 are swapped, as in LIBLINEAR. `row_weights` (one a row, 0
-/// or more) multiply the cost of each row; none: 1. Labels that do not suit the loss are an Error. That training did
-/// not converge is no error: see warnings_of().
+/// the target's order; if that is not fixed, -1 before +1 are swapped, as in LIBLINEAR. `row_weights` (one a row, 0 or
+/// more) multiply the cost of each row; none: 1. Labels that do not suit the loss are an Error. That training did not
+/// converge is no error: see warnings_of().
 template <class T>
 LinearModel train_linear(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
                          std::span<const float> row_weights = {});
@@ -385,7 +385,7 @@ struct OneClassOptions {
 
 /// The one-class SVM: min over w, rho of w'w / 2 - nu * S * rho + sum over rows of s * max(0, rho - x'w), with row
 /// weights s (none: 1) and their sum S. The classes of the model are 1 and -1, the outliers, and its bias, of value 1,
-/// has the weight -rho. Labels are not looked at.
+/// has the weight -rho. Labels are ignored.
 template <class T>
 LinearModel train_one_class(const Context& context, const Dataset<T>& dataset, const OneClassOptions& options,
                             std::span<const float> row_weights = {});
@@ -402,8 +402,8 @@ std::unique_ptr<TrainedModel> trained_model(const LinearModel* model);
 /// One sentence for each task that did not converge, with its class and cost.
 std::vector<std::string> warnings_of(const LinearModel& model);
 
-/// Features that the dataset lacks are 0 and those behind the model's last are ignored, as LIBLINEAR does. Where both
-/// are named, every feature of the model must be in the dataset under its name, or that is an Error. Probabilities of a
+/// Features that the dataset lacks are 0 and those behind the model's last are ignored, as LIBLINEAR does. If both are
+/// named, every feature of the model must be in the dataset under its name, or that is an Error. Probabilities of a
 /// model that has none are a UsageError. `offsets` are added to the decision values, rows x columns; empty: none. They
 /// are for generalised linear models and the nets that can be trained with them.
 template <class T>
@@ -411,7 +411,7 @@ Predictions predict_linear(const Context& context, const LinearModel& model, con
                            bool probabilities = false, std::span<const double> offsets = {});
 
 /// None if the dataset has no labels, if those of a regression are not numbers, if they are not as many targets as the
-/// model predicts, or if it is a Cox model. Of several targets the mean over them.
+/// model predicts, or if it is a Cox model. The mean over several targets.
 std::optional<Score> score_of(const LinearModel& model, const Predictions& predictions, const Target& target);
 
 template <>
@@ -438,15 +438,15 @@ struct CostTrial {
 };
 struct CostSearch {
   std::vector<CostTrial> trials;
-  CostTrial best;                ///< the most accurate, or that of the smallest squared error; of equals the first
+  CostTrial best;                ///< the most accurate, or that of the smallest squared error; the first of equals
   bool reached_maximum = false;  ///< models still changed at the largest cost
 };
 
 /// LIBLINEAR's -C, by Newton's method: doubles the cost from `start` (0: a cost so small that all models are nearly
 /// alike) up to 1024 and starts each model from that of the cost before; ends early once no model changed for five
 /// costs in a row. A regression (squared_tube) does so, up to a cost of 2^20, for each epsilon of twenty equal steps
-/// from just below the largest target, or from `largest_epsilon` where that is above 0, down to 0. `listen`, if given,
-/// is called after each trial.
+/// from just below the largest target, or from `largest_epsilon` if that is above 0, down to 0. `listen`, if given, is
+/// called after each trial.
 template <class T>
 CostSearch search_cost(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
                        std::int32_t folds, double start, double largest_epsilon = 0,

@@ -1,5 +1,5 @@
-// The options of a model of any family, and the kinds of models by the names people know them by. Each family says once
-// what it has (see src/family/README.md); command line, Python, R, reports and resumed searches read it from here.
+// The options of a model of any family, and the kinds of models by their usual names. Each family states once what it
+// has (see src/family/README.md); command line, Python, R, reports and resumed searches read it from here.
 #pragma once
 
 #include <any>
@@ -25,7 +25,7 @@ concept FamilyOptions = requires(const Options& options) {
 /// LinearOptions, SvmOptions, NetOptions, GlmOptions, KnnOptions, or those of any other family.
 class ModelOptions {
  public:
-  /// Of a linear model.
+  /// Options of a linear model.
   ModelOptions();
   template <FamilyOptions Options>
   ModelOptions(Options options)  // NOLINT(google-explicit-constructor): the options of a family are options of a model
@@ -62,7 +62,7 @@ class ModelOptions {
   std::string kind_;
 };
 
-/// A kind of model by the name people know it by: "linear", "svm", "lasso", "knn" ...
+/// A kind of model by its usual name: "linear", "svm", "lasso", "knn" ...
 struct ModelKind {
   std::string name;
   std::string family;

@@ -12,7 +12,7 @@ namespace sheaf {
 /// After which model a path ends, though alphas are left. Shares are of the deviance of the model without features.
 struct PathEnd {
   double least_gain = 0;      ///< of the share that is explained, over `models` models; 0: however little it is
-  bool relative = false;      ///< the gain is a share of what is explained
+  bool relative = false;      ///< the gain is a share of the explained deviance
   std::int32_t models = 1;    ///< over which the gain is taken
   double most_explained = 1;  ///< beyond this share nothing is left to explain
   std::int32_t fewest = 5;    ///< models that a path has at least

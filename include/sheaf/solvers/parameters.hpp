@@ -1,6 +1,6 @@
-// Every option of every options struct, said once: flags, refusals, help, documentation, JSON and what a resumed search
-// compares are made from these rows; the signatures and forms of other front ends can be. Defaults are read from the
-// structs themselves.
+// Every option of every options struct, stated once: flags, refusals, help, documentation, JSON and what a resumed
+// search compares are made from these rows; the signatures and forms of other front ends can be. Defaults are read from
+// the structs themselves.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ enum class ParameterUse : std::uint8_t {
 
 /// How a search takes several values of a parameter in place of one.
 struct ParameterList {
-  std::string value;         ///< what stands for the list in help
+  std::string value;         ///< placeholder of the list in help
   std::string help;          ///< of a search
   std::string default_text;  ///< likewise
   /// Reads numbers. None: values are names, separated by commas.
@@ -50,11 +50,11 @@ struct ParameterVector {
 template <class Options>
 struct Parameter {
   std::string name;                  ///< in lower case with hyphens: the flag is --name
-  std::string value;                 ///< what stands for the value in help: N, NAME, BYTES ...
+  std::string value;                 ///< placeholder of the value in help: N, NAME, BYTES ...
   std::string help;                  ///< one sentence without a full stop
   std::string default_text;          ///< as help shows it; empty: nothing to show
   std::vector<std::string> choices;  ///< the known names; empty: anything
-  /// Reads the value from text. Not understood, or out of range: a UsageError that says what was expected.
+  /// Reads the value from text. Not understood, or out of range: a UsageError that states the expected form.
   std::function<void(Options&, std::string_view)> set;
   /// The value as set() would read it; empty: nothing is given.
   std::function<std::string(const Options&)> get = {};
@@ -74,7 +74,7 @@ std::vector<double> parse_numbers(std::string_view text, std::string_view name);
 /// The number type of datasets and models.
 enum class Precision : std::uint8_t { float32, float64 };
 struct PrecisionOptions {
-  Precision precision = Precision::float64;  ///< so that what is written is what was read
+  Precision precision = Precision::float64;  ///< so that written data equal the read data
 };
 struct ScaleOptions {
   ScaleMethod method = Scaling{}.method;

@@ -12,10 +12,10 @@ namespace sheaf {
 struct Predictions {
   std::int64_t rows = 0;
   std::int32_t columns = 1;
-  std::vector<double> decisions;      ///< rows x columns; of a regression the predictions themselves
+  std::vector<double> decisions;      ///< rows x columns; regression: the predictions themselves
   std::vector<std::int32_t> classes;  ///< one a row; regression: none
-  std::vector<double> probabilities;  ///< rows x classes, where they were asked for
-  std::vector<std::string> warnings;  ///< what in the dataset was not as in training
+  std::vector<double> probabilities;  ///< rows x classes, if requested
+  std::vector<std::string> warnings;  ///< differences of the dataset from that of training
 };
 
 /// How predictions compare with labels.
@@ -28,8 +28,8 @@ struct Score {
 };
 Score score_values(std::span<const double> predicted, std::span<const double> truth);
 
-/// Labels that are numbers are the same where their values are ("+1" and "1.0"), others where their letters are.
-/// Returns a spelling that is the same for labels that are the same.
+/// Labels that are numbers are the same if their values are ("+1" and "1.0"), others where their letters are. Returns a
+/// spelling that is the same for labels that are the same.
 std::string canonical_label(std::string_view label);
 
 }  // namespace sheaf

@@ -37,7 +37,7 @@ struct Summary {
   std::int64_t shortest_row = 0, longest_row = 0;    ///< in non-zeros
   std::vector<std::int64_t> row_nonzeros_histogram;  ///< log2 buckets: [0], [1], [2,3], [4,7] ...; as many as needed
   std::vector<FeatureSummary> per_feature;
-  std::vector<std::int64_t> class_counts;  ///< one per class name; empty where labels do not look like classes
+  std::vector<std::int64_t> class_counts;  ///< one per class name; empty if labels do not look like classes
   double target_minimum = 0, target_maximum = 0, target_mean = 0,
          target_standard_deviation = 0;        ///< of labels that are numbers
   std::vector<TargetSummary> further_targets;  ///< of several targets those behind the first, which all else is about
@@ -65,8 +65,8 @@ struct AssociationOptions {
 };
 
 /// Ranks of a feature (ties share their mean rank) against the label. Two classes and numbers: the rank correlation, -1
-/// to 1, positive where larger values go with `positive_class` or with larger labels. More classes: the correlation
-/// ratio of the ranks, 0 to 1 (the square root of Kruskal and Wallis's H / (n - 1)). Constant features have 0.
+/// to 1, positive if larger values go with `positive_class` or with larger labels. More classes: the correlation ratio
+/// of the ranks, 0 to 1 (the square root of Kruskal and Wallis's H / (n - 1)). Constant features have 0.
 struct Associations {
   std::vector<double> correlation;  ///< one per feature; empty: no label, or but one class
   std::vector<double> auc;  ///< two classes only: chance that a random positive has the larger value (ties: half)
@@ -84,7 +84,7 @@ struct Associations {
 template <class T>
 Associations associate(const Context& context, const Dataset<T>& dataset, const AssociationOptions& options = {});
 
-/// Something a user should know before training.
+/// Something a user should consider before training.
 struct Finding {
   enum class Level : std::uint8_t { note, warning };
   Level level;
@@ -100,7 +100,7 @@ struct DeviceFit {
   std::int64_t models = 0;  ///< linear models that train side by side; 0: the dataset itself does not fit
 };
 
-/// A feature that the report shows, split by class where there are classes.
+/// A feature that the report shows, split by class if there are classes.
 struct Highlight {
   std::int64_t feature = 0;
   std::vector<double> class_means;
@@ -120,7 +120,7 @@ struct Profile {
   MemoryNeed memory;
   std::vector<DeviceFit> fits;
   bool labelled = false;
-  bool classification = false;  ///< else, where labelled, a numeric target
+  bool classification = false;  ///< else, if labelled, a numeric target
   std::string target_name;
   std::vector<std::string> class_names;
   std::vector<double> target_histogram;  ///< numeric target only: equal steps from target_minimum to target_maximum
@@ -141,14 +141,14 @@ struct Profile {
 template <class T>
 Profile profile(const Context& context, const Dataset<T>& dataset, const ProfileOptions& options = {});
 
-/// What the columns of a raw dataset need before models can learn from them: missing values, levels, duplicates,
-/// groups, what reading it decided, and data_findings() but for those that findings() has too.
+/// Notes on the columns of a raw dataset: missing values, levels, duplicates, groups, decisions of the reader, and
+/// data_findings() except those that findings() has too.
 template <class T>
 std::vector<Finding> column_findings(const Context& context, const Dataset<T>& dataset);
 
-/// What may mislead a model before it is trained: codes for missing values, dates that are numbers, levels and classes
-/// that differ in letter case or blanks only, values whose squares overflow, features that never change and, of dense
-/// datasets, features that alone determine the label. `sheaf info`, `fit` and `search` report them.
+/// Warnings before training: codes for missing values, dates stored as numbers, levels and classes that differ in
+/// letter case or blanks only, values whose squares overflow, features that never change and, in dense datasets,
+/// features that alone determine the label. `sheaf info`, `fit` and `search` report them.
 template <class T>
 std::vector<Finding> data_findings(const Context& context, const Dataset<T>& dataset);
 

@@ -23,10 +23,10 @@ class Progress {
 
   /// A new stage; `total` in any unit, 0 when not known. Ignored while another thread has one open.
   void begin(std::string_view stage, std::int64_t total);
-  /// `by` more units are done. Any thread may say so, often; the thread of the stage passes it on when it is here next.
+  /// `by` more units are done. Any thread may report, often; the thread of the stage forwards it at its next report.
   void advance(std::int64_t by);
   void end();
-  /// Passes on what other threads have done so far. Only on the thread of the stage: elsewhere nothing happens.
+  /// Forwards the progress of other threads so far. Only on the thread of the stage: elsewhere nothing happens.
   void deliver();
 
  protected:

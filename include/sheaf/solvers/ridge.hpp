@@ -9,7 +9,7 @@
 
 namespace sheaf {
 
-/// What ridge regression predicts for each row if it is trained on the others, alphas x rows. A model minimises
+/// Prediction of ridge regression for each row, trained on the others: alphas x rows. A model minimises
 /// sum of weight * (y - x'w - intercept)^2 + alpha * w'w. The target is numeric, alphas and weights are above 0; no
 /// weights: 1 each. One eigen decomposition of the smaller of X X' and X'X serves all alphas.
 template <class T>

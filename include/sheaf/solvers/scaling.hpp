@@ -38,9 +38,9 @@ template <class T>
 Scaling learn_scaling(const Context& context, const Dataset<T>& dataset, ScaleMethod method);
 
 /// Applies in place; a dataset that borrows its memory gets a copy of its own. Values outside the range that was learnt
-/// go outside [0, 1] alike. Where a feature is shifted, sparse data turn dense; that this fits the memory budget is
-/// checked first (an Error names the bytes and suggests maxabs). Other feature counts, other names where both are
-/// named, and levels in a feature that the scaling changes are Errors.
+/// go outside [0, 1] alike. If a feature is shifted, sparse data turn dense; that this fits the memory budget is
+/// checked first (an Error names the bytes and suggests maxabs). Other feature counts, other names if both are named,
+/// and levels in a feature that the scaling changes are Errors.
 template <class T>
 void apply_scaling(const Context& context, const Scaling& scaling, Dataset<T>& dataset);
 

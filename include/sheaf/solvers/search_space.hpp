@@ -1,4 +1,4 @@
-// What a search varies, and what it knows of each model that it trained.
+// The parameters that a search varies, and the results of each model that it trained.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +30,12 @@ struct TriedValues {
   bool empty() const { return numbers.empty() && names.empty(); }
 };
 
-/// Which points of the space are tried.
+/// How the points to try are chosen.
 enum class Strategy : std::uint8_t {
-  automatic,  ///< refine where the space was found from the data, else grid
+  automatic,  ///< refine if the space was found from the data, else grid
   grid,       ///< all
   random,     ///< some, drawn at random
-  refine,     ///< a coarse grid, or points at random where the grid is given; then ever closer around the best
+  refine,     ///< a coarse grid, or points at random if the grid is given; then ever closer around the best
   descent,    ///< from the middle to better neighbours, in ever smaller steps
   halving,    ///< all on one split; the better half on two, the better half of those on four ...
 };
@@ -53,7 +53,7 @@ struct SearchSpace {
   std::vector<Candidate> candidates;
   /// decide() chooses the candidates by the data.
   bool choose_candidates = false;
-  std::vector<std::string> notes;  ///< by decide(): what it chose that users may not expect, and why
+  std::vector<std::string> notes;  ///< by decide(): choices that users may not expect, and why
 
   SearchSpace();
   SearchSpace(ModelOptions model);  // NOLINT(google-explicit-constructor): a space with nothing to vary
@@ -90,7 +90,7 @@ struct SearchAxis {
   std::string title;  ///< for people: C, gamma ...
   bool descending = false;
   bool open_ended = true;  ///< values beyond those tried may be better
-  /// Of a choice among names: the value n stands for names[n - 1]. Empty: values are numbers.
+  /// For a choice among names: the value n stands for names[n - 1]. Empty: values are numbers.
   std::vector<std::string> names = {};
 
   /// The value of a point whose model does not have this parameter.
@@ -101,7 +101,7 @@ struct SearchAxis {
 /// One value for each axis.
 using Point = std::vector<double>;
 
-/// The weights of one decision value, where they are kept.
+/// The weights of one decision value, if they are kept.
 struct FeatureWeights {
   double intercept = 0;
   std::vector<std::int32_t> features;  ///< those with a weight, ascending
@@ -124,12 +124,12 @@ struct ModelScores : Scores {
   void drop_curves();
 };
 
-/// What the size of a model counts.
+/// Unit of the size of a model.
 struct SizeWords {
   std::string words = "weights that are not 0";
   std::string key = "nonzeros";    ///< in JSON
   std::string column = "weights";  ///< above a column of a table
-  std::string advice = {};         ///< a sentence on what large ones mean; may be empty
+  std::string advice = {};         ///< a sentence on the meaning of large ones; may be empty
 };
 
 }  // namespace sheaf

@@ -5,11 +5,11 @@
 //
 // On a GPU NVRTC compiles them, which is opened when it is first needed; on the CPU the system's C++ compiler does: the
 // one that the environment variable CXX names, else c++. Nothing falls back from one to the other. Compiled snippets
-// are kept in memory, and in a folder where one is given. A snippet that does not compile is a UsageError with the
+// are kept in memory, and in a folder if one is given. A snippet that does not compile is a UsageError with the
 // compiler's words, the line of the snippet and a caret below the place.
 //
 // Parameters are declared as in C++: double, float, int or unsigned char and a name. Arrays must be of the declared
-// types, and all on one device, where the work is done and the results are.
+// types, and all on one device, on which the work is done and the results are.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ namespace sheaf {
 
 struct SnippetOptions {
   std::string preamble = {};      ///< functions and constants, placed before the snippet
-  std::string cache_folder = {};  ///< keeps what was compiled for other processes; empty: nothing is kept
+  std::string cache_folder = {};  ///< keeps compiled code for other processes; empty: none
 };
 
 /// A declared parameter.
@@ -38,14 +38,14 @@ struct SnippetParameter {
   bool pointer = false;  ///< a whole array: declared with "raw", or as a pointer of a kernel
 };
 
-/// What the three kinds of snippets share: their texts for both compilers.
+/// Source texts of a snippet for both compilers, shared by its three kinds.
 struct SnippetSource;
 
 /// A function of the elements of arrays, such as "z = exp(x) * y;".
 class ElementwiseSnippet {
  public:
-  /// The body sees the inputs, the outputs, the number i of the element and the number n of all. Of "raw" inputs it
-  /// sees the whole array: "raw double table".
+  /// The body has the inputs, the outputs, the number i of the element and the number n of all. Of "raw" inputs it has
+  /// the whole array: "raw double table".
   ElementwiseSnippet(std::string_view inputs, std::string_view outputs, std::string_view body,
                      const SnippetOptions& options = {});
   const std::vector<SnippetParameter>& inputs() const { return inputs_; }
@@ -64,7 +64,7 @@ class ElementwiseSnippet {
 /// A fold of the elements of arrays: map("x * x"), then combine("a + b") in an order that is the same every time.
 class ReduceSnippet {
  public:
-  /// `map` sees the inputs, i and n; `combine` sees a and b, results of type `type`, and must not mind their order;
+  /// `map` has the inputs, i and n; `combine` has a and b, results of type `type`, and must not depend on their order;
   /// `identity` changes nothing when combined.
   ReduceSnippet(std::string_view inputs, std::string_view map, std::string_view combine, std::string_view identity,
                 ElementType type = ElementType::float64, const SnippetOptions& options = {});
@@ -89,7 +89,7 @@ struct KernelShape {
 using KernelArgument = std::variant<DeviceArray, double>;
 
 /// A kernel: `__global__ void name(...)`. On the CPU the threads of a block take turns between barriers
-/// (__syncthreads()); what belongs to warps is not there.
+/// (__syncthreads()); functions of warps are not available.
 class KernelSnippet {
  public:
   KernelSnippet(std::string_view code, std::string_view name, const SnippetOptions& options = {});

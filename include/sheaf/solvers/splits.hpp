@@ -55,8 +55,8 @@ struct TrainTestRows {
   std::vector<std::int64_t> test;
 };
 
-/// How the rows are split. Takes a few bytes a row, however many splits there are: the weights of those splits that
-/// are trained together are made when they are asked for. Leave-one-out over a million rows costs nothing.
+/// How the rows are split. Takes a few bytes a row, however many splits there are: the weights of those splits that are
+/// trained together are made when they are needed. Leave-one-out over a million rows costs nothing.
 class Splits {
  public:
   std::int64_t rows() const { return rows_; }
@@ -69,7 +69,7 @@ class Splits {
   /// The split that tests a row; partitions only.
   std::int32_t tester(std::int64_t row) const;
 
-  /// The weights of splits first .. first + count - 1, the same whichever others are asked for along with them.
+  /// The weights of splits first .. first + count - 1, the same whichever others are requested with them.
   SplitWeights weights(std::int32_t first, std::int32_t count, int threads = 1) const;
   /// Rows that one split tests, ascending; never none.
   std::vector<std::int32_t> test_rows(std::int32_t split) const;
@@ -115,10 +115,10 @@ std::string_view to_string(SplitKind kind);
 /// to draw from; a fraction outside (0, 1).
 ///
 /// Time: `times` is the place of each row in time (empty: rows stand in their order). The last count * test_size
-/// moments are tested, test_size by each split, the earliest first; a split trains on what is earlier than its own by
-/// more than `gap` moments, without rows of groups that it tests, if there are groups. Without groups and with times
-/// that all differ these are the splits of scikit-learn's TimeSeriesSplit. UsageErrors: too few moments; a split that
-/// has no rows to train on.
+/// moments are tested, test_size by each split, the earliest first; a split trains on rows earlier than its own by more
+/// than `gap` moments, without rows of groups that it tests, if there are groups. Without groups and with times that
+/// all differ these are the splits of scikit-learn's TimeSeriesSplit. UsageErrors: too few moments; a split that has no
+/// rows to train on.
 Splits make_splits(std::int64_t rows, std::span<const std::int32_t> classes, std::span<const std::int32_t> groups,
                    const SplitOptions& options, std::span<const std::int32_t> times = {});
 

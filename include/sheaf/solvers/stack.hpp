@@ -36,7 +36,7 @@ struct StackModel {
 /// Members of different classes or features, or of classes without probabilities, are an Error.
 StackModel make_stack(std::vector<StackMember> members);
 std::unique_ptr<TrainedModel> trained_model(StackModel model);
-/// Of a stack that outlives it.
+/// A view of a stack that must outlive it.
 std::unique_ptr<TrainedModel> trained_model(const StackModel* model);
 
 std::optional<Score> score_of(const StackModel& model, const Predictions& predictions, const Target& target);
@@ -45,8 +45,8 @@ std::vector<std::string> warnings_of(const StackModel& model);
 /// Weights of 0 or more and of sum 1. `values`: rows x members. Both are convex problems, solved until the objective is
 /// within 1e-10 of its optimum (of squared errors: times the variance of the truth), by a bound.
 ///
-/// The weights of the largest mean of log(sum_m weight_m value_m), where values are the members' probabilities of each
-/// row's own class.
+/// The weights of the largest mean of log(sum_m weight_m value_m), with values the members' probabilities of each row's
+/// own class.
 std::vector<double> weights_by_likelihood(std::span<const double> values, std::size_t members);
 /// The weights of the smallest mean squared distance of sum_m weight_m value_m from the truth.
 std::vector<double> weights_by_squares(std::span<const double> values, std::span<const double> truth,

@@ -79,7 +79,7 @@ struct SvmSheaf {
 
 struct SvmParams {
   KernelParams kernel;
-  double tolerance = 1e-3;  ///< stop where the largest violation of the optimality conditions is below it, as in LIBSVM
+  double tolerance = 1e-3;  ///< stop when the largest violation of the optimality conditions is below it, as in LIBSVM
   std::int64_t max_iterations = 0;  ///< pair steps of one task; 0: max(10,000,000, 100 rows), as in LIBSVM
   bool decisions = false;           ///< also the decision values of every row of the dataset under every SVM
 };
@@ -96,7 +96,7 @@ struct SvmFit {
   BinarySvm svm;
   double objective = 0;  ///< of the dual, to be minimised, as LIBSVM prints it
   double violation = 0;  ///< m - M of the stopping rule
-  double margin = 1;     ///< the nu kinds of classification: what alpha and rho were divided by; nu_svr: -epsilon
+  double margin = 1;     ///< the nu kinds of classification: the divisor of alpha and rho; nu_svr: -epsilon
   std::int64_t iterations = 0;
   std::int32_t rounds = 0;
   std::int32_t bounded = 0;  ///< support vectors at their upper bound
@@ -106,11 +106,11 @@ struct SvmFit {
 struct SvmFits {
   std::vector<SvmFit> tasks;  ///< in the order of the sheaf
   KernelCounts counts;
-  Block<double> decisions;  ///< where asked for: examples x tasks, in CPU memory
+  Block<double> decisions;  ///< if requested: examples x tasks, in CPU memory
 };
 
 /// Trains every task of the sheaf. Kernel rows are computed once for all of them and kept within the context's memory;
-/// where they do not fit, those used longest ago are given up and computed again when needed. A problem without a
+/// if they do not fit, those used longest ago are discarded and computed again when needed. A problem without a
 /// solution (nu too large, no row at all) is an Error that names the task.
 template <class T>
 SvmFits train_sheaf(const Context& context, const Dataset<T>& dataset, const SvmSheaf& sheaf, const SvmParams& params);
@@ -129,7 +129,7 @@ enum class MultiClass : std::uint8_t {
 
 enum class ClassRule : std::uint8_t {
   automatic,  ///< votes for pairs, the winner for one against the rest
-  votes,      ///< each SVM votes for the side it decides for; of equals the first class
+  votes,      ///< each SVM votes for the side it decides for; the first class of equals wins
   winner,     ///< the largest decision value; of pairs the largest sum
 };
 
@@ -192,11 +192,11 @@ struct SvmModel {
   std::vector<std::int32_t> serials;          ///< precomputed kernels: which column of a table is each one's, from 0
   std::vector<BinarySvm> svms;                ///< their rows are support vectors
 
-  /// Probabilities, where they were trained: P(first side) = 1 / (1 + exp(a z + b)), by SVM. A regression has the
-  /// width of its errors' Laplace distribution in `a` alone. Of one class: the marks of decision values.
+  /// Probabilities, if they were trained: P(first side) = 1 / (1 + exp(a z + b)), by SVM. A regression has the width of
+  /// its errors' Laplace distribution in `a` alone. One class: the marks of decision values.
   std::vector<double> sigmoid_a, sigmoid_b, density_marks;
 
-  // How it was trained; a model from another program knows nothing of it.
+  // How it was trained; a model from another program lacks it.
   double cost = 0, nu = 0, epsilon = 0;  ///< 0: not known
   std::vector<double> class_weights;     ///< one a class; empty: all 1
   std::vector<SvmTraining> fits;         ///< one per SVM
@@ -229,14 +229,14 @@ std::vector<std::string> warnings_of(const SvmModel& model);
 template <class T>
 std::vector<std::string> warnings_before(const Dataset<T>& dataset, const SvmOptions& options);
 
-/// Features that the dataset lacks are 0. Where both are named, every feature of the model must be in the dataset
-/// under its name. `decisions` has one column per SVM. Of one class, classes are 0 (within) and 1. Kernel values are
-/// computed in blocks.
+/// Features that the dataset lacks are 0. If both are named, every feature of the model must be in the dataset under
+/// its name. `decisions` has one column per SVM. One class: classes are 0 (within) and 1. Kernel values are computed in
+/// blocks.
 template <class T>
 Predictions predict_svm(const Context& context, const SvmModel& model, const Dataset<T>& dataset,
                         bool probabilities = false);
-/// None if the dataset has no labels, or if those of a regression are not numbers. Of one class, 1 is within and -1
-/// is not.
+/// None if the dataset has no labels, or if those of a regression are not numbers. One class: 1 is within and -1 is
+/// not.
 std::optional<Score> score_of(const SvmModel& model, const Predictions& predictions, const Target& target);
 /// The prediction for row i as text: the class as spelled, the number, or 1 and -1 of one class.
 std::string prediction_text(const SvmModel& model, const Predictions& predictions, std::size_t row);
@@ -249,13 +249,13 @@ struct SvmCrossValidation {
   std::vector<std::vector<SvmTraining>> fits;  ///< fold by fold, SVM by SVM
   std::vector<std::int64_t> support;           ///< by fold: support vectors of all SVMs, each once
 };
-/// Folds are those that LIBSVM deals where its random numbers are those of Linux and begin with the context's seed (0
-/// is its default, 1): stratified for classes.
+/// Folds are those that LIBSVM makes if its random numbers are those of Linux and begin with the context's seed (0 is
+/// its default, 1): stratified for classes.
 template <class T>
 SvmCrossValidation cross_validate_svm(const Context& context, const Dataset<T>& dataset, const SvmOptions& options,
                                       std::int32_t folds);
 
-/// Whether LIBSVM's model files can hold a model with these labels, before it is trained; else an Error says why not.
+/// Whether LIBSVM's model files can hold a model with these labels, before it is trained; else an Error states why not.
 void check_libsvm_format(const Target& target, const SvmOptions& options);
 
 /// A table of kernel values in LIBSVM's format.
@@ -276,8 +276,8 @@ struct GridRate {
   double log2_cost = 0, log2_gamma = 0;
   double rate = 0;  ///< per cent of the rows, or the mean squared error
 };
-/// As grid.py with svm-train -v: every pair is scored on the same folds, those of svm-train; all costs of one gamma are
-/// one sheaf. In the order in which grid.py asks for them.
+/// Equals grid.py with svm-train -v: every pair is scored on the same folds, those of svm-train; all costs of one gamma
+/// are one sheaf. Results are in the order of grid.py.
 template <class T>
 std::vector<GridRate> libsvm_grid(const Context& context, const Dataset<T>& dataset, const SvmOptions& options,
                                   std::int32_t folds);

@@ -26,7 +26,7 @@ struct ThresholdOptions {
 /// "youden", "cost:FP:FN" with two costs of 0 or more, "sensitivity:S" with S above 0 and at most 1. Anything else is a
 /// UsageError.
 ThresholdOptions parse_threshold(std::string_view text);
-/// As parse_threshold() reads it.
+/// The text that parse_threshold() reads.
 std::string to_string(const ThresholdOptions& options);
 
 struct Threshold {

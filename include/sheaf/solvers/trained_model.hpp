@@ -1,5 +1,5 @@
-// What a trained model of any family can do. Model (model.hpp) adds what is the same for all: the pipeline, the
-// calibration, the threshold.
+// Interface of a trained model of any family. Model (model.hpp) adds the parts that are the same for all: the pipeline,
+// the calibration, the threshold.
 #pragma once
 
 #include <concepts>
@@ -31,10 +31,10 @@ class ModelWriter;
 /// Weights of a linear model: feature-major, features x columns.
 struct Coefficients {
   std::vector<std::string> feature_names;  ///< one a feature
-  std::vector<std::string> columns;  ///< the class or target each column speaks for; of one target one without a name
+  std::vector<std::string> columns;  ///< the class or target that each column favours; a single target has no name
   std::vector<double> values;
   std::vector<double> intercepts;  ///< one a column
-  // The same of the features as they are before the pipeline scales them; empty where it does not.
+  // The same of the features as they are before the pipeline scales them; empty if it does not.
   std::vector<double> unscaled_values;
   std::vector<double> unscaled_intercepts;
 };
@@ -67,7 +67,7 @@ class TrainedModel {
                               std::span<const double> offsets) const = 0;
   virtual Predictions predict(const Context& context, const Dataset<double>& dataset, bool probabilities,
                               std::span<const double> offsets) const = 0;
-  /// Numbers that each stored value of a dataset is multiplied with to predict: what prediction takes.
+  /// Multiplications of prediction for each stored value of a dataset, a measure of its cost.
   virtual double products_per_value() const = 0;
   /// Three classes or more: a decision value for each, rows x classes, also of families whose own are others. Else the
   /// decision values as they are.
@@ -84,7 +84,7 @@ class TrainedModel {
 
   /// The family's own struct, if it is of this type; else nullptr.
   virtual const void* holds(const std::type_info& type) const = 0;
-  /// The same to be changed or moved from; of a model that was made from a pointer nullptr too.
+  /// The same to be changed or moved from; nullptr too for a model that was made from a pointer.
   virtual void* owns(const std::type_info& type) = 0;
 };
 

@@ -1,5 +1,5 @@
-// The build lets the compiler use the instructions in this source alone; whether the processor has them is asked when
-// the program runs.
+// The build lets the compiler use the instructions in this source alone; the processor is checked for them when the
+// program runs.
 #include "core/hash/sha256_instructions.hpp"
 
 #include <cstddef>
@@ -55,7 +55,7 @@ bool has_sha_instructions() {
 void compress_by_instructions(ShaState& state, const unsigned char* block, const ShaConstants& constants) {
   const auto load = [](const void* from) { return _mm_loadu_si128(static_cast<const __m128i*>(from)); };
   const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
-  // The instructions want the state as ABEF and CDGH.
+  // The instructions take the state as ABEF and CDGH.
   const __m128i cdab = _mm_shuffle_epi32(load(state.data()), 0xB1);
   const __m128i hgfe = _mm_shuffle_epi32(load(state.data() + 4), 0x1B);
   __m128i abef = _mm_alignr_epi8(cdab, hgfe, 8);

@@ -15,7 +15,7 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
   ~MappedFile();
 
-  /// False where the system cannot map the file; reading it works everywhere.
+  /// False if the system cannot map the file; reading it works everywhere.
   bool map(int file, std::size_t size);
   bool mapped() const { return data_ != nullptr; }
   std::string_view view() const { return {data_, size_}; }

@@ -30,7 +30,7 @@ class TextSink : public Sink {
   std::string text;
 };
 
-/// A file, or standard output for "-"; compressed where the file's name ends so.
+/// A file, or standard output for "-"; compressed if the file's name has such an ending.
 std::unique_ptr<Sink> open_sink(const std::string& path);
 
 /// A file, never compressed.

@@ -1,4 +1,4 @@
-// The bytes of a file or of standard input, decompressed where they are compressed.
+// The bytes of a file or of standard input, decompressed if they are compressed.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ class ByteBuffer {
 /// 80 % of what is free now.
 std::int64_t most_text_bytes();
 
-/// A file's bytes: mapped where the system can, else read.
+/// A file's bytes: mapped if the system can, else read.
 class FileBytes {
  public:
   /// "-" is standard input. `most`: bytes that may be read into memory; a mapped file takes none.

@@ -219,7 +219,8 @@ void ZipWriter::add(const std::string& name, std::initializer_list<std::string_v
     size += piece.size();
     checksum = checksum_of(checksum, piece);
   }
-  // What both headers begin with: version, flags, method, time, checksum, both sizes, and the length of the name.
+  // The fields that both headers begin with: version, flags, method, time, checksum, both sizes, and the length of the
+  // name.
   std::string shared;
   append_bytes(shared, version);
   append_bytes(shared, utf8_name);

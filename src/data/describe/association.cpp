@@ -1,8 +1,8 @@
 // Rank correlation with the label for all features and all shuffles of the label in one pass over the dataset.
 //
 // Ranks are shifted so that a zero has rank 0: only non-zeros are visited, and one visit serves every shuffle. The
-// largest value over all features under shuffled labels bounds what chance brings (Westfall and Young 1993, single
-// step).
+// largest value over all features under shuffled labels bounds the values due to chance (Westfall and Young 1993,
+// single step).
 #include <sheaf/solvers/profile.hpp>
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace sheaf {
 namespace {
 
-constexpr std::uint64_t own_stream = 0x5a7e11a7e5;  // so that shuffles are not those of whoever else uses the seed
+constexpr std::uint64_t own_stream = 0x5a7e11a7e5;  // so that shuffles differ from those of other users of the seed
 
 /// The labels and their shuffles, copy-minor: row i's labels stand at [i * copies].
 struct LabelCopies {
@@ -183,7 +183,7 @@ void correlate_classes(const LabelCopies& labels, const std::vector<Entry>& rank
   }
 }
 
-/// The part of the result that one range of features adds beside its own correlations.
+/// The part of the result that one range of features adds besides its own correlations.
 struct Part {
   double chance = 0;
   std::vector<double> histogram, chance_histogram;

@@ -1,4 +1,4 @@
-// What the columns of a raw table need before a model can learn from them.
+// Finds the steps that columns of a raw table need before a model can learn from them.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -1,4 +1,5 @@
-// What in a dataset may mislead a model. One function for each warning or note; data_findings() reports them in order.
+// Finds properties of a dataset that may mislead a model. One function for each warning or note; data_findings()
+// reports them in order.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -21,7 +22,7 @@ namespace {
 
 using Level = Finding::Level;
 
-/// The ends of a feature's values, and what is next to them.
+/// The ends of a feature's values, and their neighbours.
 struct Ends {
   double low = std::numeric_limits<double>::infinity();
   double next_low = std::numeric_limits<double>::infinity();
@@ -55,7 +56,7 @@ struct Ends {
   }
 };
 
-/// What one pass over a dense matrix finds.
+/// Results of one pass over a dense matrix.
 struct Columns {
   std::vector<Ends> ends;
   std::vector<std::uint8_t> dates;       ///< of each feature: all values are dates such as 20210314
@@ -70,7 +71,7 @@ bool is_date_number(double value) {
   return month >= 1 && month <= 12 && day >= 1 && day <= 31;
 }
 
-/// Of the rows of each class the lowest and the highest value: no two classes overlap.
+/// Whether no two classes overlap, given the lowest and the highest value of the rows of each.
 bool are_apart(std::vector<std::pair<double, double>> ranges) {
   std::sort(ranges.begin(), ranges.end());
   for (std::size_t c = 1; c < ranges.size(); ++c)

@@ -89,7 +89,8 @@ void describe_rows(const Dataset<T>& dataset, Profile& result) {
     result.row_nonzeros[static_cast<std::size_t>((nonzeros_of_row(dataset.x, i) - shortest) / result.row_step)] += 1;
 }
 
-/// The most models that fit beside the dataset; blocks are padded, so the last few may not be worth a whole width.
+/// The most models that fit in memory with the dataset; blocks are padded, so the last few may not be worth a whole
+/// width.
 std::int64_t models_that_fit(std::int64_t room, std::int64_t per_task) {
   if (room < per_task) return 0;
   const std::int64_t most = room / std::max<std::int64_t>(per_task, 1);

@@ -17,7 +17,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t tile = 64;
 /// Pieces of work whose sums are at hand at once.
 constexpr std::int64_t pieces_at_once = 256;
-/// Where there are fewer tiles, each is cut into pieces of so many rows or more.
+/// If there are fewer tiles, each is cut into pieces of at least so many rows.
 constexpr std::int64_t least_rows = 4096;
 constexpr std::int64_t rows_ahead = 4;
 /// Sums of features of sparse rows that a piece of work has at hand.
@@ -43,7 +43,7 @@ class Patterns {
 };
 
 /// Rows that are drawn alike in every split are summed once for all splits: with folds there are as many such groups as
-/// folds. Where there are more groups than splits, each split is summed by itself.
+/// folds. If there are more groups than splits, each split is summed by itself.
 class Groups {
  public:
   Groups(const Context& context, std::span<const float> draws, std::size_t splits)
@@ -131,7 +131,7 @@ struct alignas(64) FeatureSums {
     minimum = std::min(minimum, other.minimum);
     maximum = std::max(maximum, other.maximum);
   }
-  /// Of the `total` rows those that were not seen are 0.
+  /// The summary over `total` rows; the others are 0.
   FeatureSummary summary(double origin, double total) const {
     const bool zeros = seen < total;
     const double mean = values / total;
@@ -161,7 +161,7 @@ struct TileSums {
   FeatureSums of(std::size_t k) const { return {values[k], squares[k], nonzeros[k], seen[k], minimum[k], maximum[k]}; }
 };
 
-/// What the values of a feature are counted from.
+/// The origin that the values of a feature are counted from.
 template <class T>
 double origin_of(const DenseMatrix<T>& x, std::int64_t feature) {
   return static_cast<double>(x.values[feature]);
@@ -174,7 +174,7 @@ void add_features(const DenseMatrix<T>& x, Range features, Range rows, const Gro
   for (std::size_t k = 0; k < count; ++k) origins[k] = origin_of(x, features.begin + static_cast<std::int64_t>(k));
   for (std::int64_t i = rows.begin; i < rows.end; ++i) {
     const T* row = x.values.data() + i * x.columns + features.begin;
-    // Rows of wide data lie pages apart, where the processor does not look ahead by itself.
+    // Rows of wide data lie pages apart, and the processor does not fetch them ahead by itself.
     const T* later = x.values.data() + std::min(i + rows_ahead, x.rows - 1) * x.columns + features.begin;
     for (std::size_t k = 0; k < count; k += 64 / sizeof(T)) __builtin_prefetch(later + k);
     groups.for_row(i, [&](std::size_t group, double times) {

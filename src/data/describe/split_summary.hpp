@@ -12,7 +12,7 @@
 
 namespace sheaf {
 
-/// What is called with a feature and its summary of each split, by several threads at once.
+/// Callback that gets a feature and its summary of each split; several threads call it at once.
 using UseSummaries = std::function<void(std::int64_t feature, std::span<const FeatureSummary> of_splits)>;
 
 /// `draws`: how often each row is in each split (rows x splits, those of a row side by side), for at least one row of
@@ -27,7 +27,7 @@ template <class T>
 std::vector<FeatureSummary> summarize_splits(const Context& context, const Dataset<T>& dataset,
                                              std::span<const float> draws, std::int32_t splits);
 
-/// What summarize() says of each feature, without its other figures.
+/// The summaries that summarize() has for each feature, without its other figures.
 template <class T>
 std::vector<FeatureSummary> summarize_features(const Context& context, const Dataset<T>& dataset);
 

@@ -104,7 +104,7 @@ enum class Content : std::uint8_t {
 struct Row {
   Format format;
   Content content;
-  bool (*looks_like)(std::string_view bytes);  ///< nullptr: what no other format claims
+  bool (*looks_like)(std::string_view bytes);  ///< nullptr: takes files that no other format claims
   std::tuple<Reader<float>, Reader<double>> readers;
   std::tuple<Writer<float>, Writer<double>> writers;  ///< null unless the format is written
 };

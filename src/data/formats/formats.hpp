@@ -1,4 +1,4 @@
-// The file formats, for what reads and writes them. The table itself is in formats.cpp.
+// The file formats, for readers and writers. The table itself is in formats.cpp.
 #pragma once
 
 #include <string>

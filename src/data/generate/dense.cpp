@@ -14,7 +14,7 @@ struct Cluster {
   std::vector<double> mix;
 };
 
-/// Fewer where the cube has too few corners for two in each class.
+/// Fewer if the cube has too few corners for two in each class.
 std::int32_t clusters_per_class(const Plan& plan) {
   const double corners = std::exp2(std::min<double>(static_cast<double>(plan.informative), 60));
   if (plan.classes > corners)

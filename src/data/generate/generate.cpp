@@ -56,7 +56,7 @@ void flip_classes(const Plan& plan, std::vector<std::int32_t>& classes) {
   }
 }
 
-/// Values of the labels where every name is a number, else none.
+/// Values of the labels if every name is a number, else none.
 std::vector<double> numeric_labels(const std::vector<std::int32_t>& classes, const std::vector<std::string>& names) {
   std::vector<double> numbers(names.size());
   for (std::size_t c = 0; c < names.size(); ++c)

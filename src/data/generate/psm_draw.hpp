@@ -1,8 +1,8 @@
 // How one peptide-spectrum match comes about, for text files and for features in the memory of any device.
 //
 // A spectrum has a length of peptide, a charge and a number of candidates. The best incorrect target and the best decoy
-// are independent draws of one distribution given these, which is all that target-decoy methods assume. Where the
-// correct peptide is among the candidates, its match is better by a difficulty of its own, and the better of it and the
+// are independent draws of one distribution given these, which is all that target-decoy methods assume. If the correct
+// peptide is among the candidates, its match is better by a difficulty of its own, and the better of it and the
 // incorrect one is reported.
 #pragma once
 
@@ -157,7 +157,7 @@ class SpectrumRandom {
   std::uint64_t state_;
 };
 
-/// Where features, labels and truths of PSMs go, one for each spectrum: the better of target and decoy.
+/// Destinations of features, labels and truths of PSMs, one for each spectrum: the better of target and decoy.
 struct PsmRows {
   float* x;
   std::int8_t* labels;

@@ -23,11 +23,11 @@ constexpr const char* head =
     "SpecId\tLabel\tScanNr\tExpMass\tCalcMass\tfilename\tlnrSp\tdeltLCn\tdeltCn\tXcorr\tSp\tIonFrac\tMass\tPepLen\t"
     "Charge1\tCharge2\tCharge3\tCharge4\tenzN\tenzC\tenzInt\tlnNumSP\tdM\tabsdM\tPeptide\tProteins\n";
 
-using namespace generating;  // NOLINT(google-build-using-namespace): what is drawn there is written here
+using namespace generating;  // NOLINT(google-build-using-namespace): this file writes the draws of that one
 
 constexpr std::array truth_names{"correct", "wrong", "decoy"};
 
-/// A sequence that says its number: no two numbers share one.
+/// A sequence that encodes its number: no two numbers share one.
 std::string sequence(std::uint64_t number, char kind) {
   constexpr std::string_view residues = "ACDEFGHILMNPQSTVWY";
   std::string text(1, kind);

@@ -153,7 +153,7 @@ void write_x(Hdf5Writer& file, const Matrix<T>& matrix) {
   file.numbers<std::int32_t>("X/indices", x.indices.span());
   if (x.nonzeros() > std::numeric_limits<std::int32_t>::max())
     return file.numbers<std::int64_t>("X/indptr", x.offsets.span());
-  const std::vector<std::int32_t> offsets(x.offsets.begin(), x.offsets.end());  // SciPy wants both of one type
+  const std::vector<std::int32_t> offsets(x.offsets.begin(), x.offsets.end());  // SciPy requires both of one type
   file.numbers<std::int32_t>("X/indptr", offsets);
 }
 

@@ -23,7 +23,7 @@ using Json = nlohmann::json;
 
 constexpr std::string_view biom_words = "Biological Observation Matrix";
 
-/// Whether the text is JSON that says what it is near its beginning or end, where writers put it.
+/// Whether the text is JSON that identifies itself near its beginning or end, where writers put it.
 bool is_biom_json(std::string_view bytes) {
   constexpr std::size_t looked_at = 1 << 16;
   const auto first = bytes.find_first_not_of(" \t\r\n");
@@ -189,7 +189,7 @@ MatrixFile<T> read_biom_hdf5(const Reading& reading, const std::shared_ptr<Hdf5F
   return result;
 }
 
-/// The time of writing as BIOM wants it. SOURCE_DATE_EPOCH stands for it if it is set, so that equal datasets can be
+/// The time of writing as BIOM requires it. SOURCE_DATE_EPOCH stands for it if it is set, so that equal datasets can be
 /// equal files.
 std::string creation_date() {
   std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());

@@ -65,7 +65,7 @@ ReadOptions with_label(ReadOptions options, const RowTable& table, bool has_name
   return options;
 }
 
-/// Names of the table's columns that the options ask for, each once.
+/// Names of the table's columns that the options request, each once.
 std::vector<std::string> wanted_columns(const ReadOptions& options, const RowTable& table) {
   std::vector<std::string> wanted;
   const auto add = [&](const std::string& name) {
@@ -85,7 +85,7 @@ bool is_position(const std::string& text) {
   return parse_whole_number(std::string_view(text), number) == NumberStatus::ok;
 }
 
-/// A name that is neither in the table nor a feature is a UsageError that lists what there is.
+/// A name that is neither in the table nor a feature is a UsageError that lists the names that exist.
 void check_names(const Reading& reading, const RowTable& table, const std::vector<std::string>& features) {
   auto named = label_names(reading.options, table);
   for (const auto role : role_options)

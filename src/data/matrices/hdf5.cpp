@@ -110,7 +110,7 @@ struct Hdf5File::Handles {
   [[noreturn]] void fail_path(const std::string& path, std::string_view problem) const {
     fail("{}: '{}' {}", name, path, problem);
   }
-  /// Each part of the path is asked for, as libhdf5 wants it.
+  /// Each part of the path is looked up, as libhdf5 requires.
   bool has(const std::string& path) const {
     for (std::size_t at = 0; at != std::string::npos;) {
       at = path.find('/', at + 1);
@@ -135,7 +135,7 @@ struct Hdf5File::Handles {
     for (const auto size : sizes) shape.push_back(static_cast<std::int64_t>(std::min<hsize_t>(size, INT64_MAX)));
     return shape;
   }
-  /// Elements of an array; an Error where the file cannot hold as many.
+  /// Elements of an array; an Error if the file cannot hold as many.
   std::int64_t count(const Id& array, const std::string& path) const {
     double elements = 1;
     const auto shape = shape_of(Id(H5Dget_space(array.get()), H5Sclose));

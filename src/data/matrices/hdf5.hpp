@@ -1,4 +1,4 @@
-// HDF5 files, through libhdf5 where this build has it. Everything that includes its headers is in hdf5.cpp.
+// HDF5 files, through libhdf5 if this build has it. Everything that includes its headers is in hdf5.cpp.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace sheaf {
 bool is_hdf5(std::string_view bytes);
 
 /// An HDF5 file over bytes in memory, which must outlive it. Paths are such as "obs/cell_type". Every defect is an
-/// Error that names the file and the path; a build without libhdf5 says so. One thread at a time uses the library.
+/// Error that names the file and the path; a build without libhdf5 reports that. One thread at a time uses the library.
 class Hdf5File {
  public:
   explicit Hdf5File(const Reading& reading);
@@ -49,14 +49,14 @@ class Hdf5File {
   std::unique_ptr<Handles> handles_;
 };
 
-/// What looks_like functions ask: whether all paths are in the file. False for what is no HDF5 file; true for every
-/// HDF5 file if this build has no libhdf5, so that its reader can say so.
+/// Whether all paths are in the file, for looks_like functions. False if it is no HDF5 file; true for every HDF5 file
+/// if this build has no libhdf5, so that its reader can report that.
 bool hdf5_has(std::string_view bytes, std::initializer_list<std::string_view> paths);
 
 /// A name as it can stand in a path: / becomes _.
 std::string hdf5_name(std::string name);
 
-/// A new HDF5 file, which appears under its name when finish() is called. Groups must be made before what is in them.
+/// A new HDF5 file, which appears under its name when finish() is called. Groups must be made before their members.
 class Hdf5Writer {
  public:
   explicit Hdf5Writer(const std::string& path);
@@ -73,7 +73,7 @@ class Hdf5Writer {
   void attribute(const std::string& path, const std::string& name, const std::vector<std::string>& values);
   void attribute(const std::string& path, const std::string& name, const std::vector<std::int64_t>& values);
   void attribute(const std::string& path, const std::string& name, std::int64_t value);
-  /// As h5py stores truth values.
+  /// Stored as h5py stores truth values.
   void truth_attribute(const std::string& path, const std::string& name, bool value);
   void finish();
 

@@ -302,7 +302,8 @@ class MarketReader {
   std::vector<std::int64_t> lines_;
 };
 
-/// What names of files beside "dir/GSM1_matrix.mtx.gz" begin with: "dir/GSM1_"; of "dir/cells.mtx": "dir/cells_".
+/// The common beginning of the names of the files beside "dir/GSM1_matrix.mtx.gz": "dir/GSM1_"; beside "dir/cells.mtx":
+/// "dir/cells_".
 std::string names_prefix(std::string path) {
   if (const auto* compression = find_compression_by_ending(path)) path.resize(path.size() - compression->ending.size());
   if (path.ends_with(market_ending)) path.resize(path.size() - market_ending.size());

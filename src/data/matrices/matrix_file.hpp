@@ -48,7 +48,7 @@ Dataset<T> read_with_metadata(const Reading& reading, const ReadRows<T>& read);
 void check_shape(const Reading& reading, std::int64_t rows, std::int64_t columns);
 
 /// Names from a file: those that are not UTF-8 are an Error. Features that have one name get numbers behind it, which a
-/// note says; rows may share an id.
+/// note mentions; rows may share an id.
 std::vector<std::string> feature_names_of(const Reading& reading, std::vector<std::string> names,
                                           std::vector<std::string>& notes);
 std::vector<std::string> row_names_of(const Reading& reading, std::vector<std::string> names);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view npy_ending = ".npy";
 
-/// The arrays of an archive. They are unpacked when they are asked for.
+/// The arrays of an archive. They are unpacked when they are requested.
 class Archive {
  public:
   explicit Archive(const Reading& reading) : reading_(reading), zip_(reading.text, reading.name) {}
@@ -143,7 +143,7 @@ std::vector<std::uint32_t> code_points(std::string_view text) {
   return codes;
 }
 
-/// As NumPy's texts of a fixed length. `shape` empty: a single text.
+/// Stored as NumPy's texts of a fixed length. `shape` empty: a single text.
 void add_texts(ZipWriter& zip, const std::string& name, const std::vector<std::string>& texts, bool single = false) {
   std::vector<std::vector<std::uint32_t>> codes;
   std::size_t longest = 1;
@@ -226,7 +226,7 @@ void write_npz(const Writing<T>& writing) {
     add_array(zip, "shape", Array<std::int64_t>::copy_of(shape));
     add_array(zip, "data", x.values);
     add_array(zip, "indices", x.indices);
-    if (small) {  // SciPy wants indices and offsets of one type
+    if (small) {  // SciPy requires indices and offsets of one type
       Array<std::int32_t> offsets(x.offsets.size());
       std::transform(x.offsets.begin(), x.offsets.end(), offsets.begin(),
                      [](auto k) { return static_cast<std::int32_t>(k); });

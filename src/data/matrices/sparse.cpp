@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::int64_t sort_grain = 256;
 
-/// Sorts the indices of each row. One that stands twice, or is no column, is an Error. `line` and `place`: what rows
-/// and columns of `x` are in the file.
+/// Sorts the indices of each row. One that stands twice, or is no column, is an Error. `line` and `place`: the names of
+/// rows and columns of `x` in the file.
 template <class T>
 void sort_rows(const Reading& reading, SparseMatrix<T>& x, std::string_view line, std::string_view place) {
   parallel_for(reading.context, (x.rows + sort_grain - 1) / sort_grain, [&](std::int64_t part) {

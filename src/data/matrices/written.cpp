@@ -1,4 +1,4 @@
-// What the writers of whole matrices share.
+// Functions shared by the writers of whole matrices.
 #include <algorithm>
 #include <unordered_set>
 

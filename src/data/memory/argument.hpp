@@ -30,7 +30,7 @@ inline void check_extent(std::string_view name, std::int64_t count) {
   if (count < 0 || count > most) fail_argument(name, "is {}, but 0 to {} is expected", count, most);
 }
 
-/// The lowest k from 0 on with is_wrong(k); `count` where there is none. Whole blocks are asked at once, so that simple
+/// The lowest k from 0 on with is_wrong(k); `count` if there is none. Whole blocks are tested at once, so that simple
 /// questions become vector instructions.
 template <class Question>
 std::int64_t find_first(int threads, std::int64_t count, Question&& is_wrong) {
@@ -62,7 +62,7 @@ bool suits_kernels(std::span<const T> values) {
   return is_aligned(values.data(), 16);
 }
 
-/// The memory itself where it is the CPU's, else a copy there.
+/// The memory itself if it is the CPU's, else a copy there.
 template <class T>
 Array<T> on_host(std::string_view argument, std::span<const T> values, Device device) {
   if (!is_aligned(values.data(), alignof(T)))

@@ -12,7 +12,7 @@ void check_stride(std::string_view name, std::int64_t stride, std::int64_t count
   if (count > 1 && stride < 1) fail_argument(name, "is {}, but 1 or more is expected", stride);
 }
 
-/// Elements from the first to the last one of the matrix. A UsageError where `size` elements are too few.
+/// Elements from the first to the last one of the matrix. A UsageError if `size` elements are too few.
 std::int64_t checked_span(const DenseInput& input, std::int64_t size) {
   check_extent("rows", input.rows);
   check_extent("columns", input.columns);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
-/// An entry as its number; NaN where it is a word.
+/// An entry as its number; NaN if it is a word.
 template <std::floating_point V>
 double number_of(std::string_view argument, std::int64_t entry, V value) {
   if (!std::isfinite(value)) fail_argument(argument, "entry {} is {}, but a finite number is expected", entry, value);

@@ -13,7 +13,7 @@ namespace sheaf::memory {
 struct Distinct {
   std::vector<std::int32_t> ids;   ///< of each row, by first appearance
   std::vector<std::string> names;  ///< of each id
-  std::vector<double> values;      ///< of each row; empty where one is no number
+  std::vector<double> values;      ///< of each row; empty if one is no number
 };
 Distinct number_distinct(std::string_view argument, const LabelSpan& entries);
 

@@ -10,7 +10,7 @@ namespace sheaf::memory {
 template <class T>
 struct Imported {
   Matrix<T> x;                        ///< in CPU memory
-  std::optional<Matrix<T>> resident;  ///< the caller's memory on a GPU, where it can be used as it is
+  std::optional<Matrix<T>> resident;  ///< the caller's memory on a GPU, if it can be used as it is
 };
 
 // Shapes, offsets and indices are checked; values are not.
@@ -19,8 +19,8 @@ Imported<T> import_dense(const Context& context, const DenseInput& input);
 template <class T>
 Imported<T> import_sparse(const Context& context, const SparseInput& input);
 
-/// Infinite values and, where they are no missing values, NaN are UsageErrors. `narrowed`: T holds less than the
-/// caller's type. Returns whether there is a NaN.
+/// Infinite values and, unless they are missing values, NaN are UsageErrors. `narrowed`: T holds less than the caller's
+/// type. Returns whether there is a NaN.
 template <class T>
 bool check_values(const Matrix<T>& x, Missing missing, bool narrowed, int threads);
 

@@ -96,7 +96,7 @@ void sort_row(SparseMatrix<T>& x, std::int64_t i) {
     std::tie(x.indices[k], x.values[k]) = entries[static_cast<std::size_t>(k - begin)];
 }
 
-/// Columns ascend in each row of the result; false where they did already.
+/// Columns ascend in each row of the result; false if they did already.
 template <class T>
 bool sort_rows(SparseMatrix<T>& x, int threads) {
   const auto unsorted = [](const auto* begin, const auto* end) { return !ascends(begin, end); };
@@ -109,7 +109,7 @@ bool sort_rows(SparseMatrix<T>& x, int threads) {
   return true;
 }
 
-/// Of rows whose columns do not fall.
+/// Requires rows whose columns do not fall.
 template <class T>
 void check_no_repeats(const SparseMatrix<T>& x, int threads) {
   const auto repeats = [](const auto* begin, const auto* end) { return std::adjacent_find(begin, end) != end; };
@@ -120,7 +120,7 @@ void check_no_repeats(const SparseMatrix<T>& x, int threads) {
                 column);
 }
 
-/// The caller's memory, where it is a matrix on a GPU as it is.
+/// The caller's memory if it is a matrix on a GPU as it is.
 template <class T>
 std::optional<Matrix<T>> resident_of(const SparseInput& input) {
   const auto* offsets = std::get_if<std::span<const std::int64_t>>(&input.offsets);

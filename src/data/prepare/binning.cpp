@@ -127,7 +127,7 @@ BinMethod parse_bin_method(std::string_view text) {
 bool has_automatic_bins(const BinningOptions& options) { return is_counted(options) && options.bins == 0; }
 
 std::int32_t automatic_bins(std::int64_t rows, std::int64_t classes) {
-  constexpr std::int32_t least = 3;  // two would not tell the middle of the values from both ends
+  constexpr std::int32_t least = 3;  // two would not separate the middle of the values from the ends
   std::int32_t bins = 1;
   for (auto of_class = rows / std::max<std::int64_t>(1, classes); of_class >= 4; of_class /= 4) ++bins;
   return std::max(least, bins);

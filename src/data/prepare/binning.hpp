@@ -44,7 +44,7 @@ void for_each_column(const Context& context, const Dataset<T>& dataset, Work&& w
     });
     return;
   }
-  constexpr std::int64_t together = 64 / sizeof(T);  // what a cache line holds
+  constexpr std::int64_t together = 64 / sizeof(T);  // the values of a cache line
   const auto& x = std::get<DenseMatrix<T>>(dataset.x);
   parallel_for(context, (x.columns + together - 1) / together, [&](std::int64_t block) {
     const Range columns{block * together, std::min((block + 1) * together, x.columns)};
@@ -64,7 +64,7 @@ double cut_between(double a, double b);
 template <class T>
 std::vector<double> equal_frequency_cuts(const Column<T>& column, std::int32_t bins);
 
-/// x log2(x) of whole numbers, from a table where they are small.
+/// x log2(x) of whole numbers, from a table if they are small.
 class XLogX {
  public:
   explicit XLogX(std::int64_t most);

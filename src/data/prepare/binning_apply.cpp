@@ -47,7 +47,7 @@ struct Coder {
     const auto last = static_cast<double>(last_);
     return static_cast<std::int32_t>(x > 0 ? (x < last ? x : last) : 0);
   }
-  /// Where states / (high - low) is beyond double.
+  /// For ranges so narrow that states / (high - low) is beyond double.
   std::int32_t narrow(double x) const { return limited((x - rule_->low) / (rule_->high - rule_->low) * rule_->states); }
   std::int32_t cuts_below(double x) const {
     return static_cast<std::int32_t>(std::lower_bound(rule_->cuts.begin(), rule_->cuts.end(), x) - rule_->cuts.begin());

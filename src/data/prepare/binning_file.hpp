@@ -10,7 +10,7 @@ namespace sheaf {
 
 std::string binning_text(const Binning& binning);
 
-/// `path` is what errors name.
+/// `path` is the name in errors.
 Binning parse_binning(std::string_view text, const std::string& path);
 
 }  // namespace sheaf

@@ -1,10 +1,10 @@
 // Cuts by the minimum description length principle.
 //
 // A set S of N rows of k classes is cut at the value T that leaves the least class entropy
-// E(T) = |S1|/N H(S1) + |S2|/N H(S2), and the cut is kept where the gain pays for its description:
+// E(T) = |S1|/N H(S1) + |S2|/N H(S2), and the cut is kept if the gain pays for its description:
 //     H(S) - E(T) > (log2(N - 1) + log2(3^k - 2) - (k H(S) - k1 H(S1) - k2 H(S2))) / N;
 // both parts are then cut in the same way. Fayyad and Irani, Multi-interval discretization of continuous-valued
-// attributes for classification learning, IJCAI 1993. Of cuts that are equally good the lowest is taken.
+// attributes for classification learning, IJCAI 1993. The lowest of equally good cuts is taken.
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -13,7 +13,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t tile_columns = 256;
 
-/// Of some columns side by side, so that the loop over them is one of vectors.
+/// Measures of some columns side by side, so that the loop over them is one of vectors.
 template <class T>
 struct Tile {
   std::array<T, tile_columns> low, high;

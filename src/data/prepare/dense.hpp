@@ -10,8 +10,8 @@
 
 namespace sheaf {
 
-/// Nothing happens to a dense dataset. Where there is no memory for both forms, an Error says what makes it dense and
-/// what to do `instead`.
+/// A dense dataset stays as it is. If there is no memory for both forms, the Error names the reason for a dense
+/// dataset, `what`, and the step to take `instead`.
 template <class T>
 void make_dense(const Context& context, Dataset<T>& dataset, std::string_view what, std::string_view instead) {
   if (!is_sparse(dataset.x)) return;

@@ -1,8 +1,8 @@
 // The range file:
 //
-//     y               only where labels are scaled
-//     -1 1            what to
-//     3 40            what from
+//     y               only if labels are scaled
+//     -1 1            the new range
+//     3 40            the old range
 //     x
 //     -1 1
 //     1 0.5 7         feature, low, high; constant features have no line
@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t piece = std::size_t{1} << 20U;
 constexpr std::int32_t most_features = std::int32_t{1} << 27;  // as of model files: a range is kept for each
 
-/// Calls entry(row, column, value) for what is stored.
+/// Calls entry(row, column, value) for the stored entries.
 template <class Entry>
 void for_entries(const Matrix<double>& x, Entry&& entry) {
   if (const auto* dense = std::get_if<DenseMatrix<double>>(&x)) {
@@ -58,7 +58,7 @@ void check_labels(const Dataset<double>& dataset) {
   if (dataset.target.values.empty() && dataset.rows() > 0) fail("{}: some labels are not numbers", dataset.source);
 }
 
-/// One number and what stands behind it.
+/// One number and the text behind it.
 double next_number(LineReader& reader, std::string_view expected, bool last) {
   const double value = reader.finite(expected);
   reader.skip(reader.word());

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::array<std::string_view, 5> method_names{"01", "-11", "standard", "maxabs", "robust"};
 
-/// 1 / size; 1 for a constant, and for what is too narrow to be stretched.
+/// 1 / size; 1 for a constant, and for ranges too narrow to be stretched.
 double inverse(double size) { return size > 0 && std::isfinite(1 / size) ? 1 / size : 1; }
 
 ScaleStep unit_step(double low, double high) { return {low, inverse(high - low)}; }

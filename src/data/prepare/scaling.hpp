@@ -13,7 +13,7 @@ struct ScaleStep {
   double factor = 1;
 };
 
-/// Of feature j, as its summary describes it; not for `robust`, which needs the values in order. A feature with
+/// The scaling of feature j, from its summary; not for `robust`, which needs the values in order. A feature with
 /// infinite values, or too large ones, is an Error.
 template <class T>
 ScaleStep scale_step(const Dataset<T>& dataset, std::int64_t j, const FeatureSummary& feature, ScaleMethod method);

@@ -73,7 +73,7 @@ class ArffReader {
   SparseMatrix<T> compacted();
   Dataset<T> finish();
 
-  /// The label, the event, the group, or what is said of the rows else.
+  /// The label, the event, the group, or another column about the rows.
   TextColumn& special(std::int64_t position) {
     for (std::size_t c = 0; c < labels_.size(); ++c)
       if (position == label_columns_[c]) return labels_[c];

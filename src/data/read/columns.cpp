@@ -34,7 +34,7 @@ std::int64_t find_column(const Reading& reading, const std::vector<std::string>&
   return column;
 }
 
-/// A column or, where none has that name, several with commas between.
+/// A column or, if none has that name, several with commas between.
 std::vector<std::int64_t> find_labels(const Reading& reading, const std::vector<std::string>& names,
                                       const std::string& wanted) {
   std::vector<std::int64_t> columns;
@@ -56,7 +56,7 @@ bool knows_names(const ReadOptions& options, const std::vector<std::string>& nam
          std::any_of(names.begin(), names.end(), [](const auto& name) { return !name.empty(); });
 }
 
-/// Whether a header cell says that its column may be the label.
+/// Whether a header cell means that its column may be the label.
 bool means_outcome(const std::string& name) {
   const auto lower = lower_case(name);
   static constexpr std::array<std::string_view, 5> known{"diagnosis", "outcome", "disease", "phenotype", "response"};
@@ -73,8 +73,8 @@ std::int64_t default_label(const std::vector<std::string>& names, const ColumnRo
   return -1;
 }
 
-/// Says which column was taken as the label, unless its name leaves no doubt: y and class may be features beside
-/// another label in the last column. Without any names, find_layout() says it.
+/// Notes which column was taken as the label, unless its name leaves no doubt: y and class may be features next to
+/// another label in the last column. Without any names, find_layout() notes it.
 void note_guess(const Reading& reading, const std::vector<std::string>& names, ColumnRoles& roles) {
   if (roles.label < 0 || names[static_cast<std::size_t>(roles.label)].empty()) return;
   const auto& name = names[static_cast<std::size_t>(roles.label)];
@@ -88,8 +88,8 @@ void note_guess(const Reading& reading, const std::vector<std::string>& names, C
       fmt::format("{}: {} is taken as the label, {} (--label names another)", reading.name, shown(name), why));
 }
 
-/// All targets of a model; nothing where the dataset lacks one of them. Without names they are the last columns, if
-/// there are more than the features of the model.
+/// All targets of a model; nothing if the dataset lacks one of them. Without names they are the last columns, if there
+/// are more than the features of the model.
 std::vector<std::int64_t> known_targets(const KnownColumns& known, const std::vector<std::string>& names,
                                         const ColumnRoles& roles, bool by_known_names) {
   std::vector<std::int64_t> free;
@@ -133,7 +133,7 @@ std::int64_t known_label(const KnownColumns& known, const std::vector<std::strin
   return free == known.count ? -1 : default_label(names, roles, by_name);
 }
 
-/// Ignores what a model does not know.
+/// Ignores columns that a model does not use.
 void keep_known(const Reading& reading, const KnownColumns& known, const std::vector<std::string>& names,
                 ColumnRoles& roles) {
   std::unordered_map<std::string_view, std::size_t> places;
@@ -157,7 +157,7 @@ void keep_known(const Reading& reading, const KnownColumns& known, const std::ve
                                       some_names(others)));
 }
 
-/// By the options, or as the model knows them.
+/// By the options, or as the model names them.
 void choose_labels(const Reading& reading, const std::vector<std::string>& names, bool by_name, bool by_known_names,
                    ColumnRoles& roles) {
   const ReadOptions& options = reading.options;

@@ -19,23 +19,23 @@ struct ColumnRoles {
   std::int64_t split = -1;             ///< likewise
   std::int64_t id = -1;                ///< names the rows; -1: none
   std::vector<bool> ignored;           ///< one for each column
-  std::vector<bool> nominal;           ///< one for each column: its values are levels even where they are numbers
+  std::vector<bool> nominal;           ///< one for each column: its values are levels even if they are numbers
   std::vector<std::int64_t> features;  ///< the columns that are features, ascending
-  std::vector<std::string> notes;      ///< what was decided without being asked for
+  std::vector<std::string> notes;      ///< what was decided without an option
 
   /// The label, or all targets in their order.
   std::vector<std::int64_t> labels() const;
-  /// Whether a column is the event, the group, a further target, or says when rows were, how much they count or in
-  /// which fold they are, so that it is neither label nor feature.
+  /// Whether a column is the event, the group, a further target, or holds times, weights or folds of rows, so that it
+  /// is neither label nor feature.
   bool taken(std::int64_t column) const;
   std::int64_t columns() const { return static_cast<std::int64_t>(ignored.size()); }
 };
 
-/// By the options; `names` holds a name or "" for each column. `by_name`: where the options say nothing, a column
-/// called label, class, target, y, diagnosis or the like is the label, before the last is. The columns that a model
-/// knows come first where the options name such a model: other columns are ignored, and none is the label but the one
-/// that the model knows. `row_names`: so many columns at the beginning only name the rows. `id`: the column that names
-/// them, which the dataset keeps; -1: none.
+/// Chooses the roles of columns by the options; `names` holds a name or "" for each column. `by_name`: without such an
+/// option, a column called label, class, target, y, diagnosis or the like is the label, else the last one. If the
+/// options name a model, its columns come first: other columns are ignored, and only the model's label is a label.
+/// `row_names`: so many columns at the beginning only name the rows. `id`: the column that names them, which the
+/// dataset keeps; -1: none.
 ColumnRoles choose_columns(const Reading& reading, const std::vector<std::string>& names, bool by_name,
                            std::int64_t row_names = 0, std::int64_t id = -1);
 
@@ -49,7 +49,7 @@ std::string name_or_position(const std::vector<std::string>& names, std::int64_t
 /// "a, b, c and 7 more".
 std::string some_names(const std::vector<std::string>& names);
 
-/// Whether a header cell says that its column is the label.
+/// Whether a header cell means that its column is the label.
 bool means_label(const std::string& name);
 
 /// The names of the features; empty when each is only its position.

@@ -145,7 +145,7 @@ class CsvReader {
   std::vector<std::vector<std::string>> levels_;  // of each feature; empty: there are none
   std::vector<bool> left_out_;                    // of each feature
   std::vector<std::size_t> dropped_;              // columns that are no features
-  std::vector<std::size_t> subjects_;             // columns that are no features, since they say whose rows they are
+  std::vector<std::size_t> subjects_;  // columns that are no features, since they identify the source of rows
   std::vector<std::string> notes_;
 };
 
@@ -222,13 +222,13 @@ void CsvReader<T>::find_kinds(char decimal) {
   });
 }
 
-/// Nothing stands there, or what stands for nothing.
+/// Whether the field is empty or a mark of a missing value.
 template <class T>
 bool CsvReader<T>::is_gap(const CsvField& field) const {
   return is_missing(field.text) || codes_.hold(field.text, decimal_);
 }
 
-/// Whether a later row shows that the decimal sign is a comma, after the first rows said nothing about it.
+/// Whether a later row shows that the decimal sign is a comma, after the first rows left it open.
 template <class T>
 bool CsvReader<T>::needs_comma() const {
   if (!guesses_decimal() || decimal_ == ',' || evidence_.point) return false;
@@ -294,7 +294,7 @@ void CsvReader<T>::parse_texts(std::size_t k) {
   if (row != first_rows_[k] + chunks_[k].rows) fail_changed(reading_);
 }
 
-/// TextColumn::no_number for a text, and for a number with a sign that says more than its value.
+/// TextColumn::no_number for a text, and for a number with a sign that adds to its value.
 template <class T>
 double CsvReader<T>::number_in(std::string_view text) const {
   double number = 0;
@@ -357,7 +357,7 @@ void CsvReader<T>::note_spelling(std::size_t column, const Spelling& spelling, s
                     limits == 1 ? "is" : "are"));
 }
 
-/// A column that holds numbers and texts is a defect: which of them are wrong, nobody can tell.
+/// A column that holds numbers and texts is a defect: it is unknown which of them are wrong.
 template <class T>
 void CsvReader<T>::check_mixed() const {
   const TextCells* first = nullptr;
@@ -439,15 +439,15 @@ void CsvReader<T>::take_texts() {
     notes_.push_back(fmt::format("{}: columns of text are nominal features: {}", reading_.name, some_names(nominal)));
 }
 
-/// Whether a column that is not asked for says by its name and its number of different values whose rows they are. Of
-/// few values it may be a feature: a family of plants, a strain of mice.
+/// Whether a column that no option names identifies the source of rows, by its name and its number of values. With few
+/// values it may be a feature: a family of plants, a strain of mice.
 template <class T>
 bool CsvReader<T>::says_whose(std::size_t column, std::int64_t distinct) const {
   return !reading_.options.known && !layout_.roles.nominal[column] && distinct >= fewest_subjects &&
          means_group(layout_.names[column]);
 }
 
-/// Whether a column holds whole numbers that number the rows, or say whose rows they are, and is called so.
+/// Whether a column holds whole numbers that number the rows, or identify their source, and is named accordingly.
 template <class T>
 bool CsvReader<T>::holds_ids(const DenseMatrix<T>& x, std::int64_t feature, std::size_t column) const {
   const auto& name = layout_.names[column];
@@ -495,7 +495,7 @@ std::deque<typename CsvReader<T>::TextCells> CsvReader<T>::parse_again(const std
   return std::move(texts_);
 }
 
-/// Columns that say whose rows they are. The first of them groups the rows, unless the options say what does.
+/// Columns that identify the source of rows. The first of them groups the rows, unless the options name the groups.
 template <class T>
 void CsvReader<T>::leave_subjects_out(Dataset<T>& dataset) {
   if (subjects_.empty()) return;
@@ -575,7 +575,7 @@ const char* CsvReader<T>::parse_odd_feature(const char* at, const char* end, std
   return at;
 }
 
-/// Texts are left to a pass of their own, unless a model knows that the column holds numbers.
+/// Texts are left to a pass of their own, unless a model expects that the column holds numbers.
 template <class T>
 T CsvReader<T>::parse_written_feature(const CsvField& field, std::size_t column) {
   if (is_gap(field)) {
@@ -634,7 +634,7 @@ const char* CsvReader<T>::parse_other(const char* at, const char* end, std::size
   return at;
 }
 
-/// Of a label, an event or a group: a word such as NA in quotes may name one.
+/// Whether the field of a label, an event or a group is missing: a word such as NA in quotes may name one.
 template <class T>
 bool CsvReader<T>::lacks_value(const CsvField& field) const {
   return (is_missing(field.text) && (!field.quoted || field.text.empty())) || codes_.hold(field.text, decimal_);

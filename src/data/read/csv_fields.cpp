@@ -79,7 +79,7 @@ Chunk piece_of(std::string_view text, std::int64_t parts, std::int64_t k) {
   return {text.data() + range.begin, text.data() + range.end};
 }
 
-/// Quotes in each piece; empty where there are none at all.
+/// Quotes in each piece; empty if there are none at all.
 std::vector<std::int64_t> count_quotes(const Reading& reading, std::string_view text) {
   const std::int64_t parts = static_cast<std::int64_t>(text.size()) / reading.chunk_bytes + 1;
   std::vector<std::int64_t> quotes(static_cast<std::size_t>(parts));

@@ -53,8 +53,8 @@ std::vector<std::string> header_names(const Reading& reading, const std::vector<
   return names;
 }
 
-/// A line of the text outside of quotes, and how many fields it has. Quotes that stand where none can are no defect
-/// here: titles are free text.
+/// A line of the text outside of quotes, and how many fields it has. Misplaced quotes are no defect here: titles are
+/// free text.
 struct HeadLine {
   Chunk text;
   std::size_t fields;
@@ -80,7 +80,7 @@ std::vector<HeadLine> head_lines(const char* at, const char* end, char delimiter
   return lines;
 }
 
-/// The line as fields; none where it is no record.
+/// The line as fields; none if it is no record.
 std::vector<CsvField> fields_of(const Reading& reading, const HeadLine& line, char delimiter) {
   const char* at = line.text.begin;
   try {
@@ -96,7 +96,7 @@ bool is_padded(const std::vector<CsvField>& fields) {
          std::all_of(fields.begin() + 1, fields.end(), [](const CsvField& field) { return field.text.empty(); });
 }
 
-/// What stands before the first row or the header, and whether the rows begin with names that the header leaves out.
+/// The text before the first row or the header, and whether the rows begin with names that the header leaves out.
 struct Head {
   char delimiter;
   const char* begin;

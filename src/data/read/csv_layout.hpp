@@ -1,4 +1,4 @@
-// Where the rows of CSV text begin, what its columns are called and what they are.
+// Finds the beginning of the rows of CSV text, and the names and kinds of its columns.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@ namespace sheaf {
 
 struct CsvLayout {
   char delimiter = ',';
-  std::vector<std::string> names;  ///< "" where there is none
+  std::vector<std::string> names;  ///< "" if there is none
   ColumnRoles roles;
   const char* body = nullptr;  ///< the first row
   bool header = false;
 };
 
-/// Lines of comments and titles before the header are left out, and so are row names of which the header says nothing
-/// (as R writes them); `roles.notes` says so.
+/// Lines of comments and titles before the header are left out, and so are row names without a place in the header (as
+/// R writes them); `roles.notes` mentions it.
 CsvLayout find_layout(const Reading& reading);
 
 /// Whether a field is a number, or a text that is neither a number nor missing.

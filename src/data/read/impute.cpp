@@ -69,7 +69,7 @@ double statistic(Missing method, Known<T>& known) {
   }
 }
 
-/// Column `column` of a dense dataset; of a sparse one its transpose's row.
+/// Column `column` of a dense dataset; for a sparse one, its transpose's row.
 template <class T>
 Known<T> known_values(const DenseMatrix<T>& x, std::int64_t column) {
   Known<T> known;

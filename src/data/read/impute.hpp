@@ -18,8 +18,8 @@ bool is_missing(std::string_view text);
 /// The features that have a missing value.
 template <class T>
 std::vector<bool> features_with_gaps(const Dataset<T>& dataset);
-/// What to put for the missing values of each wanted feature (0 for the others): the statistic over the values that are
-/// there, of nominal features the most frequent state. A feature without any value is an Error.
+/// The values that replace missing values of each wanted feature (0 for the others): the statistic over the values that
+/// are there; the most frequent state of nominal features. A feature without any value is an Error.
 template <class T>
 std::vector<double> learn_fills(const Context& context, const Dataset<T>& dataset, Missing method,
                                 const std::vector<bool>& wanted);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t row_grain = 1 << 14;
 
-/// The distinct entries met so far, numbered by first appearance.
+/// The distinct entries found so far, numbered by first appearance.
 class Dictionary {
  public:
   std::int32_t id(const TextColumn& column, std::int64_t row) {
@@ -23,7 +23,7 @@ class Dictionary {
     if (added) firsts_.push_back(row);
     return id;
   }
-  /// The row where each entry was met first.
+  /// The row where each entry was first found.
   const std::vector<std::int64_t>& firsts() const { return firsts_; }
 
  private:
@@ -118,7 +118,7 @@ std::optional<Distinct> number_distinct(const Reading& reading, const TextColumn
 
 namespace {
 
-/// None where the text says neither that the event came nor that it did not.
+/// None if the text means neither that the event came nor that it did not.
 std::optional<std::uint8_t> event_of(double number, std::string_view text) {
   std::string lower(text);
   std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -136,7 +136,7 @@ std::optional<std::uint8_t> event_of(double number, std::string_view text) {
             fmt::format("{} must be a number, found {}", what, shown(column.text(row))));
 }
 
-/// Nothing where one of them is no number.
+/// Nothing if one of them is no number.
 std::vector<double> numbers_of(const Reading& reading, const TextColumn& column, std::int64_t rows) {
   std::vector<double> values;
   if (!all_numbers(reading, column, rows)) return values;

@@ -24,7 +24,7 @@ class TextColumn {
   TextColumn() = default;
   explicit TextColumn(std::int64_t rows) : texts_(rows), numbers_(rows) {}
 
-  /// `text` points into the file, or to what keep() returned.
+  /// `text` points into the file, or to the text that keep() returned.
   void set(std::int64_t row, std::string_view text, double number) {
     texts_[row] = {text.data(), static_cast<std::int64_t>(text.size())};
     numbers_[row] = number;
@@ -56,7 +56,7 @@ class TextColumn {
   std::mutex mutex_;
 };
 
-/// Throws for a cell of a TextColumn: with its place, or with its row where its text is not that of the file.
+/// Throws for a cell of a TextColumn: with its place, or with its row if its text is not that of the file.
 [[noreturn]] void fail_text(const Reading& reading, std::string_view text, std::int64_t row, std::string_view message);
 
 struct Distinct {
@@ -69,8 +69,8 @@ struct Distinct {
 std::optional<Distinct> number_distinct(const Reading& reading, const TextColumn& column, std::int64_t rows,
                                         std::int64_t most);
 
-/// As the options ask: task, positive class and order of classes. A label that is no number where a regression is asked
-/// for is a defect.
+/// The target with the task, the positive class and the order of classes from the options. A label that is no number is
+/// a defect if a regression is requested.
 Target make_target(const Reading& reading, const TextColumn& column, std::int64_t rows);
 
 /// Several numeric targets. One that is no number is a defect.
@@ -84,7 +84,7 @@ void set_events(const Reading& reading, const TextColumn& times, const TextColum
 
 struct ColumnRoles;
 
-/// The cells of a column that says when rows were, how much they count, or in which fold they are.
+/// The cells of a column with the times, weights or folds of rows.
 struct RowCells {
   RowCells(std::int64_t of_position, std::string_view of_what, std::int64_t rows)
       : position(of_position), what(of_what), cells(rows) {}
@@ -94,8 +94,8 @@ struct RowCells {
 };
 std::deque<RowCells> make_row_cells(const ColumnRoles& roles, std::int64_t rows);
 
-/// Of the first `rows` rows. Times that are neither numbers nor dates, weights that are no numbers of 0 or more, and
-/// names of folds that make no splits are defects.
+/// The values of the first `rows` rows. Times that are neither numbers nor dates, weights that are no numbers of 0 or
+/// more, and names of folds that make no splits are defects.
 RowColumns read_row_columns(const Reading& reading, const std::deque<RowCells>& columns,
                             const std::vector<std::string>& names, std::int64_t rows);
 

@@ -35,7 +35,7 @@ std::string_view separator_at(std::string_view text, char decimal) {
   return {};
 }
 
-/// Digits before the decimal sign, without separators; false: a separator stands where none can.
+/// Digits before the decimal sign, without separators; false: a separator is misplaced.
 bool take_whole_part(std::string_view& text, char decimal, std::string& plain, Spelling& spelling) {
   const auto first = count_digits(text);
   plain += text.substr(0, first);
@@ -54,7 +54,7 @@ bool take_whole_part(std::string_view& text, char decimal, std::string& plain, S
   return true;
 }
 
-/// As parse_number() reads it; empty: it is no number.
+/// The number in the form that parse_number() reads; empty if it is no number.
 std::string plain_number(std::string_view text, char decimal, Spelling& spelling) {
   std::string plain;
   if (text.starts_with(minus_sign)) {

@@ -10,7 +10,7 @@
 
 namespace sheaf {
 
-/// What was taken off a number to read it.
+/// Marks removed from a number to read it.
 struct Spelling {
   bool grouped = false;  ///< separators between thousands
   bool percent = false;  ///< a per cent sign
@@ -31,7 +31,7 @@ struct WrittenNumber {
 template <class T>
 WrittenNumber<T> parse_written_number(std::string_view text, char decimal);
 
-/// What numbers say about the decimal sign of their table.
+/// Evidence about the decimal sign of a table, from its numbers.
 struct DecimalEvidence {
   bool comma = false;      ///< one needs a decimal comma
   bool point = false;      ///< one needs a decimal point

@@ -5,7 +5,7 @@
 
 namespace sheaf {
 
-/// An Error that says what the file is and how to get text from it, if its first bytes are those of a spreadsheet, an
+/// An Error that names the kind of file and how to get text from it, if its first bytes are those of a spreadsheet, an
 /// archive or another binary file.
 void refuse_other_files(const Reading& reading);
 

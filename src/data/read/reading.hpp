@@ -27,8 +27,8 @@ struct Reading {
 /// The text is not what it was when it was counted: another program writes to the file.
 [[noreturn]] void fail_changed(const Reading& reading);
 
-/// An Error unless `bytes` more of memory, beside a text that is not a mapped file, are within the budget. `what` needs
-/// them: "1,000 rows of 20 features".
+/// An Error unless `bytes` more of memory, besides a text that is not a mapped file, are within the budget. `what`
+/// needs them: "1,000 rows of 20 features".
 void check_memory(const Reading& reading, double bytes, std::string_view what);
 
 /// A piece of the text for messages: in quotes, shortened, bytes that do not print escaped.
@@ -52,8 +52,7 @@ struct Chunk {
   std::int64_t size() const { return end - begin; }
 };
 
-/// Gives up the memory of a chunk that was read, where the text is a large mapped file: the dataset needs about as
-/// much.
+/// Gives up the memory of a chunk that was read if the text is a large mapped file: the dataset needs about as much.
 void let_go(const Reading& reading, Chunk chunk);
 
 /// Cuts behind line ends, about `chunk_bytes` each; no chunk is empty.

@@ -1,4 +1,4 @@
-// Columns that say when rows were, how much they count, or in which fold they are.
+// Columns with the times, weights or folds of rows.
 #include "data/read/label_column.hpp"
 
 #include <algorithm>

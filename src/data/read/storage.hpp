@@ -1,4 +1,4 @@
-// Dense or sparse, as the options of a reading ask.
+// Dense or sparse, according to the reading options.
 #pragma once
 
 #include <sheaf/solvers/matrix.hpp>
@@ -7,12 +7,12 @@
 
 namespace sheaf {
 
-/// As it is, or as the options ask. Automatic: sparse unless more than half of the entries are there, when dense takes
-/// no more memory and is faster.
+/// Keeps the storage, or changes it to what the options request. Automatic: sparse unless more than half of the entries
+/// are there; then dense takes no more memory and is faster.
 template <class T>
 Matrix<T> stored_as(const Reading& reading, SparseMatrix<T> x);
 
-/// As it is unless the options ask for sparse.
+/// Keeps the storage unless the options request sparse.
 template <class T>
 Matrix<T> stored_as(const Reading& reading, DenseMatrix<T> x);
 

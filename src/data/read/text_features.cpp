@@ -15,7 +15,7 @@
 namespace sheaf {
 namespace {
 
-/// Fewer rows say nothing about whether their texts are ids.
+/// Fewer rows are too few to decide whether their texts are ids.
 constexpr std::int64_t fewest_rows_of_ids = 10;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -64,7 +64,7 @@ bool is_date(std::string_view text) {
 
 namespace {
 
-/// The name without an ending that says id or number, in lower case; none: it has no such ending. PatientID and
+/// The name without an ending that means id or number, in lower case; none: it has no such ending. PatientID and
 /// patientId have one, grid and valid have none.
 std::optional<std::string> without_id(std::string_view name) {
   const auto lower = lower_case(name);

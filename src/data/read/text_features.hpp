@@ -15,10 +15,10 @@ namespace sheaf {
 /// "2021-03-14", "14.3.2021", "3/14/21", with or without a time behind it.
 bool is_date(std::string_view text);
 
-/// Whether a header cell says that its column numbers the rows: id, index, or something that ends in _id.
+/// Whether a header cell means that its column numbers the rows: id, index, or something that ends in _id.
 bool means_id(std::string_view name);
 
-/// Whether a header cell says that its column tells whose rows they are: subject, patient, donor ...
+/// Whether a header cell means that its column identifies the source of rows: subject, patient, donor ...
 bool means_group(std::string_view name);
 
 struct TextFeature {

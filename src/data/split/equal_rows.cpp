@@ -1,5 +1,5 @@
-// Nearly all rows of most datasets are told apart by two of their values. A table of bits, 16 for each row, finds those
-// that are not; only these are looked at as a whole.
+// Nearly all rows of most datasets differ in two of their values. A table of bits, 16 for each row, finds those that
+// do not; only these are compared as a whole.
 #include "data/split/equal_rows.hpp"
 
 #include <algorithm>
@@ -142,7 +142,8 @@ std::vector<std::int32_t> candidates(const Matrix<T>& x, std::span<const std::in
   return found;
 }
 
-/// Calls meet(place, first place of the same) for each hash that same(first place, place) says was there before.
+/// Calls meet(place, first place of the same) for each hash that occurred before, according to same(first place,
+/// place).
 template <class Same, class Meet>
 void find_repeated(const std::vector<std::uint64_t>& hashes, Same&& same, Meet&& meet) {
   constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();

@@ -98,7 +98,7 @@ std::vector<std::int32_t> deal_groups(const Members& groups, const SplitOptions&
 }
 
 /// With l rows of class c in a fold, n in all and g in the group, the squares of the folds' shares of the classes sum
-/// up to the least where the group goes to the fold with the smallest sum of l g / n^2. Ties: the fewest rows.
+/// up to the least if the group goes to the fold with the smallest sum of l g / n^2. Ties: the fewest rows.
 std::vector<std::int32_t> deal_stratified_groups(const Members& groups, std::span<const std::int32_t> classes,
                                                  const SplitOptions& options) {
   const auto order = groups_by_size(groups, options);

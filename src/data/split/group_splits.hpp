@@ -42,7 +42,7 @@ std::vector<std::int32_t> deal_stratified_groups(const Members& groups, std::spa
 /// Errors of drawing groups: fewer than 2 of them.
 void check_group_shuffle(const Members& groups);
 
-/// 0 for the rows of the groups that are left out, else 1. In random order, a group is left out, or taken back, where
+/// 0 for the rows of the groups that are left out, else 1. In random order, a group is left out, or taken back, if
 /// that brings the shares left out of the classes nearer to `fraction`, until none does; every class keeps rows to
 /// train on, so far as it is in two groups, and one group at least is left out.
 std::vector<std::uint8_t> draw_groups(Random random, const Members& groups, std::span<const std::int32_t> classes,

@@ -47,7 +47,7 @@ void check_count(std::int64_t rows, const SplitOptions& options) {
     fail_usage("{} folds need at least as many rows, not {}; use fewer folds, or loo", options.count, rows);
 }
 
-/// Runs of `order` go to folds, the first ones longer by one where they can't be equal.
+/// Runs of `order` go to folds, the first ones longer by one if they can't be equal.
 std::vector<std::int32_t> deal_k_fold(const std::vector<std::int32_t>& order, std::int32_t folds) {
   std::vector<std::int32_t> tester(order.size());
   for (std::int32_t fold = 0; fold < folds; ++fold) {
@@ -87,7 +87,7 @@ std::vector<std::int32_t> deal_stratified(const Members& members, std::int32_t f
   return tester;
 }
 
-/// Classes numbered in the order of their first rows, so that splits do not depend on what the classes are called.
+/// Classes numbered in the order of their first rows, so that splits do not depend on the names of the classes.
 std::vector<std::int32_t> by_first_row(std::span<const std::int32_t> classes) {
   std::vector<std::int32_t> number;
   std::vector<std::int32_t> result;
@@ -144,8 +144,8 @@ std::vector<std::int64_t> allot_tests(const Members& members, std::int64_t tests
   return allotted;
 }
 
-/// As many draws as rows. A row drawn 255 times is not drawn again, which for drawing with equal chances has a
-/// probability below 10^-500; when no row is left out, as in small datasets, all is drawn again.
+/// Draws as many rows as there are. A row drawn 255 times is not drawn again, which for drawing with equal chances has
+/// a probability below 10^-500; if no row is left out, as may happen in small datasets, all are drawn again.
 std::vector<std::uint8_t> draw_bootstrap(Random random, std::int64_t rows) {
   std::vector<std::uint8_t> weights(static_cast<std::size_t>(rows));
   do {

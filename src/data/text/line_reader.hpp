@@ -12,7 +12,7 @@
 
 namespace sheaf {
 
-/// Walks through the file line by line and word by word, and knows where it stands.
+/// Walks through the file line by line and word by word, and keeps its place for messages.
 class LineReader {
  public:
   LineReader(std::string path, std::string_view text) : path_(std::move(path)), rest_(text) {}
@@ -93,7 +93,7 @@ class LineReader {
     if (position_ < current_.size()) fail_here(fmt::format("unexpected '{}'", current_.substr(position_)));
   }
 
-  /// The first line: what kind of file it is, and of which version.
+  /// The first line: the kind of file, and its version.
   void version(std::string_view kind, std::string_view magic, int known) {
     next_line(fmt::format("a {} file", kind));
     if (word() != magic) fail_here(fmt::format("this is no {} file: it does not begin with {}", kind, magic));

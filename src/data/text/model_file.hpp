@@ -42,7 +42,7 @@ inline void require_finite(double number) {
          number);
 }
 
-/// Has the functions of ModelReader that describe a file, and writes what that reads.
+/// The counterpart of ModelReader: its functions write the lines that those of the reader read.
 class ModelWriter {
  public:
   static constexpr bool reading = false;
@@ -118,7 +118,7 @@ void name_lines(File& file, std::string_view key, Names& names, std::int64_t cou
   }
 }
 
-/// A line of `count` numbers, missing where there are none.
+/// A line of `count` numbers, missing if there are none.
 template <class File, class Numbers>
 void optional_numbers(File& file, std::string_view key, Numbers& numbers, std::size_t count) {
   if constexpr (File::reading) {
@@ -147,7 +147,7 @@ void describe_classes_and_features(File& file, Model& model) {
 
 /// The family that the first two lines name: one of `known`.
 std::string read_model_family(ModelReader& reader, std::span<const std::string> known);
-/// A whole file: the first two lines, then what `write` writes, then the checksum.
+/// A whole file: the first two lines, then the lines of `write`, then the checksum.
 void write_model_file(Sink& to, std::string_view family, const std::function<void(ModelWriter&)>& write);
 /// The file without its last line, the checksum. A file that was cut off or changed since it was written is a
 /// ParseError; files of other versions are returned as they are.

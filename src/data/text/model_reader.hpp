@@ -1,4 +1,4 @@
-// Walks through a model file word by word and knows where it stands.
+// Walks through a model file word by word and keeps its place for messages.
 #pragma once
 
 #include <algorithm>
@@ -140,7 +140,7 @@ class ModelReader {
   }
   /// The rest of the line.
   void name(std::string& name, std::string_view expected) { name = escaped_rest(expected); }
-  /// A line "key count"; check(count) says what is wrong with the count, or nothing.
+  /// A line "key count"; check(count) returns the error of the count, or nothing.
   template <class Check>
   void count(std::string_view key, std::int64_t& count, const Check& check) {
     keyword(key);
@@ -151,7 +151,7 @@ class ModelReader {
     end_line();
   }
 
-  /// The first line of Sheaf's own files: what the file is, and its version, from 1 to `version`.
+  /// The first line of Sheaf's own files: the kind of file, and its version, from 1 to `version`.
   void heading(std::string_view magic, int version) {
     keyword(magic);
     skip_blanks();

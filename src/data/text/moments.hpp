@@ -12,7 +12,7 @@ namespace sheaf {
 struct RowMoments {
   std::vector<double> values;  ///< of each row; empty: some text is neither a number nor a date
   std::int64_t odd_row = -1;   ///< the first such row
-  bool ambiguous = false;      ///< that text is a date whose day and month can't be told apart, as in all other rows
+  bool ambiguous = false;      ///< that text is a date whose day and month are ambiguous, as in all other rows
 };
 
 /// Numbers, if all rows have one (else NaN); else dates such as 2021-03-14, 2021-03, 14.3.2021, 14/3/2021 or 3/14/2021,

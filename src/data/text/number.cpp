@@ -87,7 +87,7 @@ std::int64_t leading_zeros(const char* begin, const char* end) {
   return std::count(begin, first, '0');
 }
 
-/// A double rounded again, where that is sure to be right.
+/// A double rounded again if that is sure to be right.
 template <class T>
 bool narrow(double value, T& result) {
   if constexpr (std::is_same_v<T, float>)
@@ -129,9 +129,9 @@ Rounded<T> round_decimal(const char* begin, const Decimal& decimal) {
       scale(decimal.mantissa, decimal.exponent, magnitude) &&
       narrow(decimal.negative ? -magnitude : magnitude, number.value))
     return number;
-  if (*begin == '+') ++begin;  // which from_chars does not know
+  if (*begin == '+') ++begin;  // from_chars rejects it
   const auto result = std::from_chars(begin, decimal.end, number.value);
-  // Out of range, the magnitude of 0.ddd x 10^magnitude says on which side; too small is zero, which is there already.
+  // Out of range, the magnitude of 0.ddd x 10^magnitude determines the side; too small is zero, which is there already.
   if (result.ec != std::errc() && decimal.digits - leading_zeros(begin, decimal.end) + decimal.exponent > 0)
     number.status = NumberStatus::overflow;
   return number;

@@ -24,7 +24,7 @@ template <class T>
 struct Number {
   T value;
   NumberStatus status;
-  const char* end;  ///< behind it; where no number stands, where it was looked for
+  const char* end;  ///< behind it; if there is no number, its expected beginning
 };
 
 /// Up to eight digits in a row.
@@ -110,8 +110,7 @@ inline Decimal take_apart(const char* at, const char* limit) {
       if (run.count < 8) break;
     }
   };
-  // One digit before the point is what most datasets hold; where it is predicted, nothing waits for the count of
-  // digits.
+  // One digit before the point is the most frequent form; if it is predicted, nothing waits for the count of digits.
   if (limit - at >= 2 && at[1] == '.' && is_digit(*at))
     mantissa = static_cast<std::uint64_t>(*at++ - '0');
   else
@@ -123,7 +122,7 @@ inline Decimal take_apart(const char* at, const char* limit) {
 }
 
 /// Whether a double result may be rounded once more to float: not when it lies exactly between two floats, since it may
-/// have come there by rounding, nor where floats are denormal.
+/// have come there by rounding, nor if floats are denormal.
 inline bool rounds_twice(double value) {
   constexpr std::uint64_t tail = (std::uint64_t{1} << 29) - 1;
   const auto bits = std::bit_cast<std::uint64_t>(value);

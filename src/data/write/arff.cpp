@@ -11,7 +11,7 @@
 namespace sheaf {
 namespace {
 
-/// In quotes where it must be.
+/// In quotes if it must be.
 std::string quoted(const std::string& text) {
   const bool plain = !text.empty() && text != "?" && text.find_first_of(" \t\r\n,{}%'\"\\@") == std::string::npos;
   if (plain) return text;

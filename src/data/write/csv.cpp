@@ -65,7 +65,7 @@ class CsvWriter : public RowWriter<T> {
     out += options_.delimiter;
   }
 
-  /// In quotes where it must be; names also where they look like numbers, so that the header is known as one.
+  /// In quotes if it must be; names also if they look like numbers, so that the header is known as one.
   void append_field(std::string& out, const std::string& text, bool name) const {
     double ignored = 0;
     const char special[] = {options_.delimiter, '"', '\n', '\r', ' ', '\t', 0};

@@ -1,5 +1,5 @@
-// How a dataset was made from another one by something that was learnt on its rows: kept beside it, so that a search
-// of it can say that its estimates will be too good.
+// How a dataset was made from another one by something that was learnt on its rows: kept beside it, so that a search of
+// it can warn that its estimates will be too good.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ std::string made_from_path(const std::string& path);
 /// Writes it. Nothing for standard output.
 void keep_made_from(const MadeFrom& made, const std::string& path);
 
-/// What stands beside a dataset, if it is still the file that was written.
+/// The record beside a dataset, if the dataset is still the file that was written.
 std::optional<MadeFrom> find_made_from(const std::string& path);
 
 /// A sentence for people.

@@ -10,7 +10,7 @@
 
 namespace sheaf {
 
-/// What a writer is called with.
+/// Arguments of a writer.
 template <class T>
 struct Writing {
   const Context& context;

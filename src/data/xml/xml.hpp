@@ -15,7 +15,7 @@ namespace sheaf {
 class Attributes {
  public:
   explicit Attributes(std::vector<std::pair<std::string_view, std::string_view>> all) : all_(std::move(all)) {}
-  /// Empty where it is not there.
+  /// Empty if it is not there.
   std::string_view operator[](std::string_view name) const {
     for (const auto& [key, value] : all_)
       if (key == name) return value;
@@ -32,8 +32,8 @@ struct XmlHandlers {
   std::function<void(std::string_view text)> text = {};  ///< between elements, perhaps in several pieces
 };
 
-/// Calls the handlers in the order of the file; names come without the prefix of a namespace. What is no well-formed
-/// XML is a ParseError; a build without expat says so.
+/// Calls the handlers in the order of the file; names come without the prefix of a namespace. Text that is no
+/// well-formed XML is a ParseError, and so is any XML in a build without expat.
 void read_xml(const Reading& reading, const XmlHandlers& handlers);
 
 }  // namespace sheaf

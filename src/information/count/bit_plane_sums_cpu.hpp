@@ -135,8 +135,8 @@ class PlaneSums {
             counts_.of_planes.data() + table_.first()[static_cast<std::size_t>(feature)] * apart + y, apart};
   }
 
-  /// The sum of class y, whose counts are added to `merged` where that is given. What has the candidate's last state is
-  /// what is left of the partner's, and the other way round.
+  /// The sum of class y, whose counts are added to `merged` if given. Counts in the candidate's last state follow by
+  /// subtraction from the partner's, and the other way round.
   std::int64_t add_up(std::int64_t partner, std::int64_t candidate, int y, std::uint32_t* merged) {
     const PlaneSide mine = side(partner, y);
     const PlaneSide theirs = side(candidate, y);

@@ -39,7 +39,7 @@ void add_ones(const std::uint64_t* a, const std::uint64_t* b, std::int64_t apart
 #endif
 }
 
-/// Of the words of one class, weights counted.
+/// Counts ones in the words of one class, by weight.
 std::uint32_t count_ones(const std::uint64_t* plane, std::span<const std::uint64_t> weights, std::int64_t words,
                          Range range) {
   std::uint32_t count = 0;

@@ -72,7 +72,7 @@ __device__ void count_tile(const PlaneView& view, const PlaneSpan& s, const Plan
     }
 }
 
-/// The sum of one class, or of all where y is their number; its counts are added to `merged` where that is given.
+/// The sum of one class, or of all if y is their number; its counts are added to `merged` if given.
 template <int Tile>
 __device__ std::int64_t plane_sum(const PlaneView& view, const Pair& features, int y, WarpCounts& own,
                                   std::uint32_t* merged) {

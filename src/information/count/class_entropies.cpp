@@ -90,7 +90,7 @@ class ResampleCounter {
       for (std::int64_t i = 0; i < problem_.rows(); ++i) add<1>(i, codes[i]);
     });
   }
-  /// As ClassCounter has them.
+  /// The counts of a resample, in the order of ClassCounter.
   std::span<const std::uint32_t> of_resample(std::size_t r) {
     own_.resize(counts_.size() / entropies_.size());
     for (std::size_t e = 0; e < own_.size(); ++e) own_[e] = counts_[e * entropies_.size() + r];
@@ -159,7 +159,7 @@ FeatureEntropies from_counts(const Entropies& entropies, const TermTable& terms,
   return result;
 }
 
-/// The same row by row, where rows are fewer than joint states: only states that occur are met.
+/// The same row by row, if rows are fewer than joint states: only states that occur are visited.
 class RowCounter {
  public:
   explicit RowCounter(const Problem& problem) : classes_(static_cast<std::size_t>(problem.class_count)) {
@@ -204,7 +204,7 @@ class RowCounter {
   std::vector<std::uint64_t> present_;
 };
 
-/// All but what is counted of each feature.
+/// All entropies except those of each feature.
 Entropies begin_entropies(const Problem& problem) {
   Entropies entropies;
   entropies.log = FixedLog(problem.total());

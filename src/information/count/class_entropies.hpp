@@ -11,14 +11,14 @@
 
 namespace sheaf::information {
 
-/// Of the class itself.
+/// Counts and entropy of the class itself.
 struct ClassEntropy {
   std::vector<std::uint32_t> counts;
   double entropy = 0;
   std::int64_t sum = 0;  ///< of c log2 c, fixed point
 };
 
-/// Of the class and of all features.
+/// Entropies of the class and of all features.
 struct Entropies {
   FixedLog log;
   ClassEntropy classes;
@@ -35,7 +35,7 @@ std::vector<std::uint32_t> interleave(std::span<const std::vector<std::uint32_t>
 std::vector<Entropies> find_entropies_of_resamples(const Context& context, const Problem& problem,
                                                    std::span<const std::vector<std::uint32_t>> resamples);
 
-/// Of merged states, which are no feature.
+/// The entropies of merged states, which are no feature.
 FeatureEntropies entropies_of(const Problem& problem, const Entropies& entropies, std::span<const std::uint32_t> codes,
                               std::int64_t states);
 

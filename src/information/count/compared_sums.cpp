@@ -14,7 +14,7 @@ namespace sheaf::information::cpu {
 namespace {
 
 constexpr std::int64_t lanes = ComparedTable::lanes;
-constexpr std::uint32_t most_in_state = 255;  // what a lane can count
+constexpr std::uint32_t most_in_state = 255;  // the largest count of a lane
 constexpr std::uint32_t most_in_part = 255;   // the same
 /// Candidates of a block from which on all of it is compared: a few are gathered in less time.
 constexpr std::size_t worth_in_place = 2;
@@ -23,7 +23,7 @@ constexpr std::size_t worth_in_place = 2;
 typedef std::uint8_t Register __attribute__((vector_size(native_vector_bytes)));
 
 /// One byte for each feature of a block, in two registers by name: an array of them would stay in memory. Comparisons
-/// give 255 where they hold and 0 elsewhere.
+/// give 255 if they hold, else 0.
 struct Bytes {
   Register low{}, high{};
 
@@ -41,7 +41,7 @@ struct Bytes {
     low += other.low;
     high += other.high;
   }
-  /// Adds `weight` where both are the same.
+  /// Adds `weight` if both are the same.
   template <bool Weighted>
   void add_matches(const Bytes& a, const Bytes& b, std::uint8_t weight) {
     if constexpr (Weighted) {
@@ -77,7 +77,7 @@ void add_times(const std::uint8_t (&counts)[lanes], std::int64_t each, Sums& sum
   for (std::int64_t lane = 0; lane < lanes; ++lane) sums[lane] += counts[lane] * each;
 }
 
-/// How often each weight above 1 was found: rare, and in memory. What each adds beyond that many times a weight of 1.
+/// Counts matches of each weight above 1: rare, and in memory. Adds their difference from so many times a weight of 1.
 class LargeTally {
  public:
   void note(const Bytes& found) {

@@ -2,10 +2,10 @@
 // compared with each other, many candidates at a time. Few rows share a state, so that is a handful of comparisons
 // for each row, and one instruction makes them for a register full of candidates.
 //
-// Rows join their joint states one after another. One that finds a weight of W there and brings w moves the sum of
-// c log2 c by what joining makes of it, f(W + w) - f(W) - f(w); most find nothing. What was found is added up in bytes
-// beside the candidates, as if it were times a weight of 1, and multiplied at the end; larger weights are rare, and
-// what they add otherwise is counted apart.
+// Rows join their joint states one after another. One that finds a weight of W there and brings w changes the sum of c
+// log2 c by f(W + w) - f(W) - f(w); most find nothing. Found weights are added up in bytes beside the candidates, as
+// multiples of a weight of 1, and multiplied at the end; larger weights are rare, and their difference from this is
+// counted apart.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class ComparedTable {
   bool empty() const { return codes_.empty(); }
   std::int64_t rows() const { return rows_; }
   const std::uint8_t* block(std::int64_t number) const { return codes_.data() + number * rows_ * lanes; }
-  /// A block of the features asked for; lanes without one hold what they held.
+  /// A block of the features requested; lanes without one hold what they held.
   void gather(std::span<const std::int32_t> features, std::vector<std::uint8_t>& to) const;
 
  private:
@@ -76,8 +76,8 @@ struct GatheredBlock {
   std::vector<std::uint8_t> codes;
 };
 
-/// The sums of pairs of one partner after another; `order` says in which order they are taken: candidates that lie side
-/// by side best follow each other. Each out[k] is of pairs[k].
+/// The sums of pairs of one partner after another; `order` is the order in which they are taken: candidates that lie
+/// side by side best follow each other. Each out[k] is of pairs[k].
 class ComparedSums {
  public:
   ComparedSums(const FixedLog& log, const ComparedTable& table, bool with_class, GatheredBlock& gathered)

@@ -1,4 +1,4 @@
-// Which way to count suits a dataset: by what a pair is expected to take, from rates measured with bench_selection
+// Chooses the counting method for a dataset by the expected time of a pair, from rates measured with bench_selection
 // --few.
 #include <algorithm>
 #include <bit>
@@ -12,7 +12,7 @@
 namespace sheaf::information {
 namespace {
 
-/// Two tables of so many counts are what one multiprocessor holds on chip.
+/// Two tables of so many counts fit the on-chip memory of one multiprocessor.
 constexpr std::int64_t most_table_cells = 28900;
 /// States that planes of bits are made for.
 constexpr std::int64_t most_plane_states = 16;
@@ -20,7 +20,7 @@ constexpr std::int64_t most_plane_states = 16;
 /// The cost of one pair, in nanoseconds of one core; on a GPU in any unit.
 struct Rates {
   double ordered_row, small_ordered_row;  ///< in FEAST's order; the second by SmallCounter
-  double table_row, table_cell;           ///< a cell is met once for each class
+  double table_row, table_cell;           ///< a cell is visited once for each class
   double plane_vector, plane_cell;        ///< a vector of 128 rows for each joint state; a cell as above
   double grouped_row;
   double nonzero;
@@ -48,8 +48,7 @@ class Shape {
     const double vectors = (rows() / 128 + problem_.class_count) * std::bit_width(most);
     return vectors * (states() - 1) * (states() - 1) * rates_.plane_vector + cells() * rates_.plane_cell;
   }
-  /// How many rows share a state of the partner where states are as unequal as those of normal numbers in equal
-  /// bins.
+  /// How many rows share a state of the partner if states are as unequal as those of normal numbers in equal bins.
   double comparisons() const { return rows() * rows() * 0.9 / states(); }
   double compared() const { return rows() * rates_.compared_row + comparisons() * rates_.comparison; }
   double grouped() const { return rows() * rates_.grouped_row; }

@@ -61,7 +61,7 @@ class Team final : public Ops {
   }
 
  private:
-  /// Every member takes an eighth of what its batch allows, until none is left.
+  /// Every member takes an eighth of its batch's allowance, until none is left.
   template <class Work>
   void share(std::size_t pairs, Work&& work) {
     std::atomic<std::size_t> next{0};

@@ -37,7 +37,7 @@ struct Problem {
 /// Sums of c log2 c, in the fixed point of FixedLog, over the counts of joint states.
 struct JointSums {
   std::int64_t pair = 0;        ///< of (partner, candidate)
-  std::int64_t with_class = 0;  ///< of (partner, candidate, class); 0 where not asked for
+  std::int64_t with_class = 0;  ///< of (partner, candidate, class); 0 if not requested
 };
 
 struct Pair {
@@ -72,7 +72,7 @@ class Ops {
   /// Pairs that are worth one call.
   virtual std::int64_t batch() const = 0;
 
-  /// Sets how often each row counts from now on (empty: once each), and forgets the partners.
+  /// Sets how often each row counts from now on (empty: once each), and drops the partners.
   virtual void choose_rows(std::span<const std::uint32_t> weights) = 0;
   /// The number of the new partner: 0, 1, 2 ...
   virtual std::int32_t add_partner(std::int32_t feature) = 0;
@@ -116,15 +116,15 @@ class TermColumns {
   const double* columns_[term_count] = {};
 };
 
-/// What a criterion needs from the counting method.
+/// Requirements of a criterion on the counting method.
 enum class Demand : std::uint8_t {
   any,
   distinct_parts,   ///< parts that hardly ever tie, however few the rows: condred
-  screened,         ///< rounding seldom matters: counted quickly first, then in order where it does
+  screened,         ///< rounding seldom matters: counted quickly first, then in order if it does
   merged_partners,  ///< partners will have as many states as rows: cmi
 };
 
-/// The counting method that suits the dataset where `asked` is automatic; one that it does not allow is a UsageError.
+/// The counting method that suits the dataset if `asked` is automatic; one that it does not allow is a UsageError.
 Counting choose_counting(const Problem& problem, Counting asked, bool on_gpu, Demand demand);
 
 /// The backend of the context's device. `problem` is kept: what it points to must outlive the object.

@@ -16,7 +16,7 @@
 namespace sheaf::information {
 namespace {
 
-/// One partner in the form that the way of counting wants.
+/// One partner in the form that the way of counting needs.
 struct Partner {
   std::int64_t states = 0;
   std::vector<std::uint16_t> by_class;

@@ -1,7 +1,7 @@
 // The information verbs on one NVIDIA GPU. All work of one object runs in order on its own stream.
 //
 // The GPU counts; logarithms come from the host. Sums in FEAST's order of more than 128 rows are left to the host's
-// cores: only ties ask for them.
+// cores: only ties need them.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -120,7 +120,7 @@ class CudaOps final : public Ops {
     });
   }
 
-  /// A GPU counts all pairs of a partner in less time than it takes to say which of them matter.
+  /// A GPU counts all pairs of a partner in less time than it takes to find those that matter.
   bool counts_columns() const override { return counting_ == Counting::ordered && ordered_.fits(); }
 
   std::span<const double> column_terms(std::int32_t partner, Terms wanted) override {
@@ -285,7 +285,7 @@ class CudaOps final : public Ops {
     make_rooms((partner.states + partner.joint_states) * (problem_.most_states() + std::int64_t{1}));
   }
 
-  /// As many rooms of counts as blocks may run at once, or as memory allows.
+  /// Allocates a room of counts for each block that may run at once, or fewer if memory is short.
   void make_rooms(std::int64_t cells) {
     if (cells <= room_) return;
     const std::int64_t wanted = std::int64_t{processors_} * 8;

@@ -2,7 +2,7 @@
 // states taken with the second variable outside and the first inside, empty ones skipped, one division by log 2 at the
 // end. Merged variables are numbered 1, 2, ... in the order in which rows first show their states.
 //
-// Compiled without fused multiply-add, like everything in this folder: where few rows make ties, roundings decide.
+// Compiled without fused multiply-add, like everything in this folder: if few rows make ties, rounding decides.
 #pragma once
 
 #include <cstdint>
@@ -30,17 +30,17 @@ class TermTable {
     if (a < small && b < small) return triples_[(joint * small + a) * small + b];
     return mutual_of(joint, a, b);
   }
-  /// The same, and 0 where joint is 0.
+  /// The same, and 0 if joint is 0.
   double mutual_or_zero(std::uint32_t joint, std::uint32_t a, std::uint32_t b) const {
     if (a < small && b < small) return triples_[(joint * small + a) * small + b];
     return joint > 0 ? mutual_of(joint, a, b) : 0;
   }
-  /// The same where b is the count of class y.
+  /// The same if b is the count of class y.
   double with_class(std::uint32_t joint, std::uint32_t a, std::uint32_t b, std::size_t y) const {
     if (a < small) return by_class_[(y * small + joint) * small + a];
     return mutual_of(joint, a, b);
   }
-  /// The same, and 0 where joint is 0: whether a state occurs is as good as random, and a branch would cost more.
+  /// The same, and 0 if joint is 0: occurrence of a state is nearly random, and a branch would cost more.
   double with_class_or_zero(std::uint32_t joint, std::uint32_t a, std::uint32_t b, std::size_t y) const {
     if (a < small) return by_class_[(y * small + joint) * small + a];
     return joint > 0 ? mutual_of(joint, a, b) : 0;
@@ -52,7 +52,7 @@ class TermTable {
   /// p log p.
   double alone(std::uint32_t count) const { return count < small ? singles_[count] : alone_of(count); }
 
-  /// Of class y: term [joint * small + a], 0 where joint is 0; for counts less than `small`.
+  /// Terms of class y: term [joint * small + a], 0 if joint is 0; for counts less than `small`.
   const double* of_class(std::size_t y) const { return by_class_.data() + y * small * small; }
   const double* of_counts() const { return singles_.data(); }
   static constexpr std::uint32_t small = 32;
@@ -76,7 +76,7 @@ struct OrderedRows {
   std::vector<std::uint32_t> by_class;    ///< row numbers, the rows of one class side by side
   std::vector<std::size_t> class_begins;  ///< in by_class, and the end
 
-  /// Fills in what follows from weights and classes.
+  /// Computes the members that follow from weights and classes.
   void finish();
 };
 
@@ -150,7 +150,7 @@ class OrderedCounter {
   std::vector<std::uint64_t> present_;
   std::vector<std::uint64_t> keys_;
   // of merge_small
-  std::vector<std::uint32_t> numbers_;  ///< of joint states, above `base_` where this pair has shown them
+  std::vector<std::uint32_t> numbers_;  ///< of joint states, above `base_` if this pair has shown them
   std::vector<std::uint16_t> small_counts_, in_class_, places_;
   std::uint32_t base_ = 0;
   std::uint32_t last_ = 0;

@@ -81,7 +81,7 @@ void OrderedTerms::prepare_small(Partner& partner) const {
 /// Prepares every feature for SmallCounter.
 void OrderedTerms::prepare_features(Terms terms) {
   const std::int64_t features = problem_.table->features;
-  // Rows that are not drawn must not be met: the order of first appearance is that of the others. So few rows are
+  // Rows that are not drawn must not be visited: the order of first appearance is that of the others. So few rows are
   // copied in less time than one partner takes.
   if (!chosen_rows_.empty() && chosen_bytes_.empty())
     chosen_bytes_ = choose_rows_of(*dense_bytes(*problem_.table), problem_.rows(), chosen_rows_, threads());
@@ -115,7 +115,7 @@ void OrderedTerms::small_pairs(std::span<const Pair> pairs, Terms terms, Worker&
     joint_pairs(pairs.subspan(k, std::min(pairs.size() - k, SmallCounter::together)), terms, worker, out + k);
 }
 
-/// Up to SmallCounter::together of them; the last fills what is left.
+/// Up to SmallCounter::together of them; the last fills the rest.
 void OrderedTerms::joint_pairs(std::span<const Pair> pairs, Terms terms, Worker& worker, PairTerms* out) const {
   SmallPair small[SmallCounter::together];
   for (std::size_t k = 0; k < SmallCounter::together; ++k) small[k] = small_pair(pairs[std::min(k, pairs.size() - 1)]);

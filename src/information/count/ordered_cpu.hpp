@@ -1,5 +1,5 @@
 // Terms in FEAST's order on CPU cores: the rows with a weight, the partners in the form of the counters, and the quick
-// counter for states of one byte and two classes where it applies.
+// counter for states of one byte and two classes if it applies.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ class OrderedTerms {
         most_states_(static_cast<std::uint32_t>(problem.most_states())),
         workers_(static_cast<std::size_t>(context.threads())) {}
 
-  /// Forgets the partners. The weights must stay where they are.
+  /// Drops the partners. The weights must not move.
   void choose_rows(std::span<const std::uint32_t> weights);
-  /// Partners are numbered 0, 1, 2 ... and prepared when they are first asked for.
+  /// Partners are numbered 0, 1, 2 ... and prepared when they are first used.
   void add_partner(std::vector<std::uint32_t> codes, std::int64_t states);
   void forget_partners() { partners_.clear(); }
 
@@ -34,7 +34,7 @@ class OrderedTerms {
     std::vector<std::uint32_t> codes;  ///< of all rows; none once it is prepared
     std::int64_t states = 0;
     OrderedPartner ordered;
-    std::vector<std::uint16_t> scaled;  ///< as SmallPair wants it; empty: too many states
+    std::vector<std::uint16_t> scaled;  ///< as SmallPair needs it; empty: too many states
     SmallGroups alone, with_class;
     bool prepared = false;
   };
@@ -67,7 +67,7 @@ class OrderedTerms {
   bool has_rows_ = false;      ///< what follows, up to the partners: made when first needed
   OrderedRows rows_;
   SmallRows small_;
-  std::vector<std::uint8_t> sorted_rows_;  ///< by each feature's states; made where needed
+  std::vector<std::uint8_t> sorted_rows_;  ///< by each feature's states; made if needed
   FeatureGroups groups_, class_groups_;    ///< the same
   std::vector<std::uint32_t> chosen_rows_, chosen_weights_, chosen_classes_;
   std::vector<std::uint8_t> chosen_bytes_;

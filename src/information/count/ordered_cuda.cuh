@@ -1,10 +1,10 @@
 // FEAST's sums on the GPU, for up to 128 rows: one warp per pair, its counts in shared memory.
 //
-// A variable is a number below 128 for each row, equal where states are equal and ascending in FEAST's order: the
-// state, or for merged states the row that shows them first. Each joint state is counted at one of its rows, whichever
-// wrote its number last into a table of joint states, so that the table is never cleared. A bit for each joint state
-// that occurs, in FEAST's order, gives its place in the sum. The logarithms come from the host, so that both give the
-// same bits; what is left here are additions in one order.
+// A variable is a number below 128 for each row, equal if states are equal and ascending in FEAST's order: the state,
+// or for merged states the row that shows them first. Each joint state is counted at one of its rows, whichever wrote
+// its number last into a table of joint states, so that the table is never cleared. A bit for each joint state that
+// occurs, in FEAST's order, gives its place in the sum. The logarithms come from the host, so that both give the same
+// bits; what is left here are additions in one order.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ inline constexpr unsigned whole_warp = 0xffffffffU;
 
 /// Terms for every count that can occur; indices as in the functions below.
 struct TermTables {
-  const double* mutual;      ///< [(joint * size + a) * size + b]; nullptr where not asked for
+  const double* mutual;      ///< [(joint * size + a) * size + b]; nullptr if not requested
   const double* with_class;  ///< [class_offsets[y] + joint * size + a]
   const std::int64_t* class_offsets;
   const double* conditional;  ///< [joint * size + b]

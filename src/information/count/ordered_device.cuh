@@ -1,4 +1,4 @@
-// The rows, terms and partners of sums in FEAST's order, as ordered_pairs wants them on a GPU.
+// The rows, terms and partners of sums in FEAST's order, as ordered_pairs takes them on a GPU.
 #pragma once
 
 #include <algorithm>
@@ -114,7 +114,7 @@ class OrderedDevice {
             terms};
   }
 
-  /// The largest table, sent when a criterion first asks for I(S;J).
+  /// The largest table, sent when a criterion first needs I(S;J).
   void need_mutual_terms() {
     if (mutual_.size() > 0) return;
     const auto size = static_cast<std::uint32_t>(rows_.total) + 1;
@@ -128,7 +128,7 @@ class OrderedDevice {
     mutual_ = Array<double>::copy_of(mutual, device_);
   }
 
-  /// The last one; all of them where the device's room has to grow.
+  /// The last one; all of them if the device's room has to grow.
   void send_partners(const cuda::Stream& stream) {
     const std::size_t count = partners_.size();
     const bool enough = device_partners_.size() >= static_cast<std::int64_t>(count);

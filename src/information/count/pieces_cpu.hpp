@@ -10,7 +10,7 @@
 
 namespace sheaf::information::cpu {
 
-/// work(first, end, worker) over 0 .. count; there are as many workers as threads. A stop is asked for between pieces.
+/// work(first, end, worker) over 0 .. count; there are as many workers as threads. It checks for a stop between pieces.
 template <class Worker, class Work>
 void over_pieces(const Context& context, std::span<Worker> workers, std::size_t count, std::int64_t piece,
                  std::int64_t steps_each, Work&& work) {

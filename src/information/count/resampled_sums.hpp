@@ -14,8 +14,8 @@ struct ResampleWeights {
   std::size_t wanted() const { return resamples - first; }
 };
 
-/// Counts of joint states for all wanted resamples, and which states any row has: most are empty where rows are not
-/// many. Left clear by take().
+/// Counts of joint states for all wanted resamples, and which states any row has: most are empty if rows are not many.
+/// Left clear by take().
 class ResampledTable {
  public:
   ResampledTable(ResampledCounts& memory, std::size_t cells, std::size_t wanted)
@@ -104,8 +104,8 @@ inline ResampledSide resample_side(const FixedLog& log, const SparseSide& side, 
   return result;
 }
 
-/// As NonzeroSums, each row adding its weight in every resample. A state that any row shows is marked, and the
-/// first row to come back for it adds up and clears it.
+/// Same as NonzeroSums, except that each row adds its weight in every resample. A state that occurs in any row is
+/// marked, and the first row to come back for it adds up and clears it.
 class ResampledNonzeros {
  public:
   ResampledNonzeros(const FixedLog& log, const ResampleWeights& weights, Scratch& scratch)

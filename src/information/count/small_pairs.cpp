@@ -160,7 +160,7 @@ void sort_by_group(const SmallGroups& groups, const std::uint8_t* sorted, std::s
   const std::uint8_t* of_row = groups.of_row.data();
   for (std::size_t k = 0; k < size; ++k) out[next[of_row[sorted[k]]]++] = sorted[k];
 }
-/// The same where the groups are the candidate's.
+/// The same if the groups are the candidate's.
 void sort_by_group(FeatureGroups::Of groups, const std::vector<std::uint8_t>& sorted, std::uint8_t* out) {
   std::uint8_t placed[256] = {};  // of each group, by its begin
   for (const std::uint8_t row : sorted) {
@@ -220,8 +220,8 @@ double SmallCounter::partner_given(const SmallRows& rows, const SmallPair& pair,
   return sum / std::log(2.0);
 }
 
-/// H(J|S) finds a joint state where it differs from the one before it, H(J|SY) where its count is still there: that
-/// one leaves the table clear.
+/// H(J|S) counts a joint state if it differs from the one before it, H(J|SY) if its count is still there: that one
+/// leaves the table clear.
 double SmallCounter::beyond(const SmallRows& rows, const SmallPair& pair, const std::uint8_t* sorted,
                             const SmallGroups& alone, const SmallGroups& with_class) {
   const auto steps = rows.steps();

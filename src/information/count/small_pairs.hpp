@@ -32,14 +32,14 @@ struct Both {
 class SmallRows {
  public:
   SmallRows() = default;
-  /// Does not apply where classes are not two or rows are too many.
+  /// Does not apply if classes are not two or rows are too many.
   explicit SmallRows(const OrderedRows& rows);
   bool apply() const { return !steps_.empty(); }
 
   static constexpr std::uint32_t next = 256;  ///< an entry is count of class 0 + next * count of class 1
 
   std::span<const std::uint16_t> steps() const { return steps_; }
-  /// [next * joint + count of the condition], 0 where joint is 0.
+  /// [next * joint + count of the condition], 0 if joint is 0.
   const double* conditional() const { return conditional_.data(); }
   /// By entry: doubles of information, or Both.
   template <class Value>
@@ -110,7 +110,7 @@ class SmallCounter {
   static constexpr std::size_t together = 4;
   static constexpr std::size_t most_cells = 1 << 16;  ///< states of the partner times the most of any candidate
 
-  /// I(SJ;Y) and, where wanted, H(SJ,Y).
+  /// I(SJ;Y) and, if wanted, H(SJ,Y).
   void joint(const SmallRows& rows, const SmallPair (&pairs)[together], bool with_entropy, PairTerms (&out)[together]);
 
   /// I(J;Y|S). `sorted`: the rows by the candidate's states.

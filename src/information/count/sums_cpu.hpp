@@ -28,7 +28,7 @@ inline std::uint32_t* cleared(std::vector<std::uint32_t>& table, std::size_t cel
   std::fill_n(table.data(), cells, 0U);
   return table.data();
 }
-/// As large as asked for; what is there is zero and must be left so.
+/// Grows the table to `cells`; its elements are zero, and callers must leave them zero.
 inline std::uint32_t* clear_room(std::vector<std::uint32_t>& table, std::size_t cells) {
   if (table.size() < cells) table.resize(cells, 0);
   return table.data();
@@ -95,7 +95,7 @@ JointSums table_sums(const FixedLog& log, const TableRows& rows, const Code* x, 
   return sums;
 }
 
-/// Adds weight to a count and says by how much that moves the sum of c log2 c.
+/// Adds weight to a count and returns the change of the sum of c log2 c.
 inline std::int64_t grow(const FixedLog& log, std::uint32_t& count, std::uint32_t weight) {
   const std::int64_t before = log(count);
   count += weight;
@@ -158,7 +158,7 @@ class GroupedSums {
   std::uint32_t* in_state_;
 };
 
-/// The partner's side of sparse pairs: what the sums are when every row is in the candidate's common state.
+/// The partner's side of sparse pairs: the sums if every row were in the candidate's common state.
 struct SparseSide {
   struct States {
     std::uint32_t own;         ///< the partner's state
@@ -178,8 +178,8 @@ struct SparseColumn {
   std::span<const std::uint16_t> codes;
 };
 
-/// Counts the rows that are not in the candidate's common state, and how many each state of the partner loses to
-/// them; then adds up and clears what was touched, once for each row: the second to come finds zeros.
+/// Counts the rows that are not in the candidate's common state, and how many each state of the partner loses to them;
+/// then adds up and clears the touched counts, once for each row: the second to come finds zeros.
 class NonzeroSums {
  public:
   NonzeroSums(const FixedLog& log, const std::uint32_t* weights, Scratch& scratch)

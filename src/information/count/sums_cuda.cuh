@@ -94,8 +94,8 @@ __global__ void __launch_bounds__(table_threads) table_pairs(TableView view, con
   if (threadIdx.x == 0) out[blockIdx.x] = {of_pair, of_class};
 }
 
-/// A partner in the order of the rows; where `rows` is given, of those rows alone, and the sums are what the
-/// others add.
+/// A partner in the order of the rows; if `rows` is given, of those rows alone, and the sums are those that the others
+/// add.
 struct PartnerView {
   const std::uint32_t* rows;
   std::int64_t row_count;
@@ -109,8 +109,8 @@ struct PartnerView {
   std::int64_t joint_states;
 };
 
-/// Adds weight to a count in memory and says by how much the sum of c log2 c moves. Whatever the order of additions,
-/// the moves add up to the same.
+/// Adds weight to a count in memory and returns the change of the sum of c log2 c. Whatever the order of additions, the
+/// changes add up to the same.
 __device__ inline std::int64_t grow(const std::int64_t* log, std::uint32_t* count, std::uint32_t weight) {
   const std::uint32_t before = atomicAdd(count, weight);
   return log[before + weight] - log[before];

@@ -1,5 +1,5 @@
 // The parts of a criterion: terms of one selected feature and one candidate, how they add up, and upper bounds of terms
-// that are not counted yet. The rows are in criteria.cpp; nothing else knows a criterion by name.
+// that are not counted yet. The rows are in criteria.cpp; no other code names a criterion.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace sheaf::information {
 
-/// Information of a selected feature S, a candidate J and the class Y. Which of them a criterion reads is its `needs`.
+/// Information of a selected feature S, a candidate J and the class Y. A criterion lists the terms that it reads in
+/// `needs`.
 enum Term : std::uint8_t {
   between = 1,            ///< I(S;J)
   joint_with_class = 2,   ///< I(SJ;Y), of the merged states
@@ -29,7 +30,7 @@ struct PairTerms {
   double relevance_beyond = 0;
 };
 
-/// Of one feature; known before any pair is counted.
+/// Entropies of one feature; known before any pair is counted.
 struct FeatureEntropies {
   double entropy = 0;           ///< H(X)
   double joint_with_class = 0;  ///< H(X,Y)
@@ -90,7 +91,7 @@ struct Criterion {
   Score score = {};
   /// How far the score moves, at most, when every term moves by 1, for one selected feature.
   double (*sensitivity)(double class_entropy, const Weights& weights) = nullptr;
-  /// The part, where it is certain although each term may be off by `error`; otherwise NaN. `limit`: the minimum is no
+  /// The part, if it is certain although each term may be off by `error`; otherwise NaN. `limit`: the minimum is no
   /// larger than that, whatever this part is. nullptr: never certain.
   double (*certain)(const PairTerms& terms, double error, double limit) = nullptr;
 };

@@ -44,7 +44,7 @@ class ColumnEvaluation final : public Evaluation {
     });
   }
 
-  /// In FEAST's order only where its rounding can matter.
+  /// In FEAST's order only if its rounding can matter.
   void screened_parts(std::int32_t partner, std::span<const JointSums> sums) {
     over_features([&](std::size_t first, std::size_t count) {
       const PairColumn pairs = column(partner, sums, first, count);

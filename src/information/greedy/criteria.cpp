@@ -140,7 +140,7 @@ Criterion reduced(const CriterionInfo& info, Terms needs, Part part, Bound bound
 Criterion weighted(const CriterionInfo& info, Terms needs) {
   return reduced(info, needs, part<weighted_part>(), most<weighted_most>(), score<less_sum>(), by_weights);
 }
-/// The smallest part: nothing is known of it beforehand.
+/// The smallest part: it has no bound beforehand.
 Criterion smallest(const CriterionInfo& info, Terms needs, Part part, Score score,
                    decltype(Criterion::certain) certain) {
   return {info, needs, A::minimum, -1, false, part, most<unbounded>(), score, one, certain};

@@ -157,7 +157,7 @@ class CorrelationFilter {
     left = std::move(kept);
   }
 
-  /// I(best;j) of each pair: quickly counted, and in FEAST's order where rounding decides.
+  /// I(best;j) of each pair: quickly counted, and in FEAST's order if rounding decides.
   std::vector<double> informations(std::size_t best, std::span<const Pair> pairs, Selection& result) {
     std::vector<double> information(pairs.size());
     std::vector<std::size_t> doubtful(pairs.size());

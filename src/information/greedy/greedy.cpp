@@ -2,9 +2,9 @@
 // FEAST the order of all additions.
 //
 // Two things differ from the published loop, and neither changes a pick. (1) Candidates that cannot win are not
-// counted, where finding them takes less than counting them. (2) Where FEAST's order is not the quickest, parts are
-// counted in any order, with a bound on how far that is from FEAST's rounding, and only candidates closer to the best
-// than the bound are counted once more in FEAST's order.
+// counted, if finding them takes less than counting them. (2) If FEAST's order is not the quickest, parts are counted
+// in any order, with a bound on how far that is from FEAST's rounding, and only candidates closer to the best than the
+// bound are counted once more in FEAST's order.
 #include "information/greedy/greedy.hpp"
 
 #include <algorithm>

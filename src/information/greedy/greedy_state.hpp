@@ -96,7 +96,7 @@ class GreedyState {
   Best prefer_tied(const Best& best, std::span<const Best> complete) const;
 
  private:
-  std::vector<Accumulated> in_order_;  ///< in FEAST's order, where that was needed
+  std::vector<Accumulated> in_order_;  ///< in FEAST's order, if that was needed
 };
 
 /// Finds the best candidate of a round.

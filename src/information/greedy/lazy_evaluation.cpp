@@ -73,7 +73,7 @@ class LazyEvaluation final : public Evaluation {
                                      std::span(reach_).subspan(first, count));
   }
 
-  /// Skips pruning for some rounds where it ruled out hardly any candidate and one call holds them all: the first pass,
+  /// Skips pruning for some rounds if it ruled out hardly any candidate and one call holds them all: the first pass,
   /// which finds a score to prune by, costs a device a call of its own.
   void adapt_pruning(std::int64_t complete, std::int64_t counted) {
     constexpr std::int32_t rounds = 8;
@@ -93,7 +93,7 @@ class LazyEvaluation final : public Evaluation {
            (state_.ordered && !state_.scores_ties() ? 0 : 2 * state_.score_error());
   }
 
-  /// Candidates that may still beat or tie with the best. Those that the second pass rules out do not come back.
+  /// Candidates that may still beat or tie with the best. Candidates that the second pass rules out do not come back.
   std::vector<std::int32_t> open_candidates(const Best& best, int pass, const std::vector<std::int32_t>& before) const {
     if (state_.options.lazy && pass == 0 && rounds_without_pruning_ == 0) return highest();
     const double least = state_.options.lazy && best.feature >= 0 ? best.score - slack() : -infinity;
@@ -183,7 +183,7 @@ class LazyEvaluation final : public Evaluation {
     });
   }
 
-  /// Counted quickly first, and in FEAST's order only where its rounding can matter: not a part larger than a known
+  /// Counted quickly first, and in FEAST's order only if its rounding can matter: not a part larger than a known
   /// minimum, nor one that is capped. The pairs of candidate k begin at begins[k].
   std::vector<double> screened_parts(std::span<const Pair> pairs, const std::vector<std::size_t>& begins) {
     std::vector<double> parts(pairs.size());

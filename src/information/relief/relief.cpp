@@ -22,7 +22,7 @@ namespace sheaf {
 namespace information {
 namespace {
 
-/// Feature-major numbers, and what stands beside them.
+/// Feature-major numbers, and the data that belong to them.
 struct Numbers {
   std::int64_t examples = 0;
   std::int64_t features = 0;
@@ -83,8 +83,8 @@ std::vector<std::int64_t> nearest(const Numbers& numbers, std::span<const double
   return found;
 }
 
-/// FEAST walks away from row i until it has met a hit and a miss, and keeps the last of each: where several hits
-/// lie nearer than the first miss it is the farthest of them, and the other way round.
+/// FEAST walks away from row i until it has found a hit and a miss, and keeps the last of each: if several hits lie
+/// nearer than the first miss it is the farthest of them, and the other way round.
 std::vector<Neighbour> relief_neighbours(const Numbers& numbers, std::span<const double> distances, std::int64_t i) {
   std::vector<std::pair<double, std::int64_t>> others;
   for (std::int64_t k = 0; k < numbers.examples; ++k)

@@ -1,4 +1,4 @@
-// Relief and relieff on a matrix, with the classes given beside it.
+// Relief and relieff on a matrix, with the classes given separately.
 #pragma once
 
 #include <sheaf/selection.hpp>

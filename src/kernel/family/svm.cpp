@@ -1,5 +1,5 @@
-// SVMs with a kernel in the search: a point is a cost and what the kernel has of gamma and degree; models of one kernel
-// share its values.
+// SVMs with a kernel in the search: a point is a cost and, if the kernel has them, gamma and degree; models of one
+// kernel share its values.
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ namespace sheaf::engine {
 namespace {
 
 constexpr std::int64_t decisions_share = 8;  // decision values may take this part of the memory
-// A batch is what a kill can lose; beyond so many tasks sharing gains little more.
+// A kill can lose a batch; beyond so many tasks sharing gains little more.
 constexpr std::int64_t most_tasks = 4096;
 
 bool has_gamma(KernelType kernel) { return kernel_function(kernel).has_gamma; }
@@ -171,7 +171,7 @@ class SvmSearch : public FamilySearch {
   std::span<const float> row_weights_;
   Labels labels_;
   Space space_;
-  mutable SvmTrainer<T> shared_;  // counts what all devices compute
+  mutable SvmTrainer<T> shared_;  // counts the values of all devices
 };
 
 constexpr double smo_visits = 4;  // of each kernel value
@@ -215,7 +215,7 @@ class SvmRow : public FamilyRow<SvmRow, SvmOptions> {
     if (data.target.survival() || data.target.several()) return {};
     return {{4, "svm"}};
   }
-  /// Of the rows that are compared with others at once.
+  /// Memory for the rows that are compared with others at once.
   std::int64_t numbers_per_feature() const override { return 8; }
 
   template <class T>
@@ -303,7 +303,7 @@ class TrainedSvm : public TrainedModelOf<TrainedSvm, SvmModel> {
     return predict_svm(context, model_, dataset, probabilities);
   }
   double products_per_value() const override { return static_cast<double>(model_.support_vectors()); }
-  /// As searches score them, and calibrations are learnt of them.
+  /// The values that searches score and calibrations are learnt from.
   std::vector<double> class_decisions(const Predictions& predictions) const override {
     const auto classes = model_.class_names.size();
     if (classes <= 2) return predictions.decisions;

@@ -93,7 +93,8 @@ std::vector<ModelScores> SvmTrainer<T>::train(const Context& context, double gam
   return result;
 }
 
-/// `decisions`: rows x binary SVMs of all models. What they come to for each class is scored on the context's device.
+/// `decisions`: rows x binary SVMs of all models. The classes' values that follow from them are scored on the context's
+/// device.
 template <class T>
 std::vector<ModelScores> SvmTrainer<T>::score(const Context& context, std::span<const std::int32_t> rows,
                                               std::span<const ModelPlan* const> plans,

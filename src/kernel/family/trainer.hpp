@@ -1,5 +1,4 @@
-// SVMs of one kernel, trained together and scored on the rows that they did not see: what the search and LIBSVM's own
-// grid have in common.
+// SVMs of one kernel, trained together and scored on their test rows; shared by the search and LIBSVM's own grid.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +24,7 @@ struct SvmJob {
 template <class T>
 class SvmTrainer {
  public:
-  /// All must outlive it. `options` says everything but cost, gamma and degree.
+  /// All must outlive it. `options` holds everything but cost, gamma and degree.
   SvmTrainer(const Dataset<T>& dataset, const Labels& labels, const SvmOptions& options, bool keep_decisions = false);
 
   /// Binary SVMs of a model.

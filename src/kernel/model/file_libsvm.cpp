@@ -7,15 +7,15 @@
 //     total_sv 45
 //     rho 0.0397 0.1677 0.1437
 //     label 1 2 3
-//     probA ...            where probabilities were trained
+//     probA ...            if probabilities were trained
 //     probB ...
 //     nr_sv 7 19 19
 //     SV
 //     0.44 0.95 1:5.7 2:4.4 3:1.5 4:0.4
 //
-// SVMs are those of all pairs of classes. A support vector of class c has a coefficient for each other class: that
-// of the pair with class j stands at place j - 1 where c < j, and at place j where j < c. Kinds without classes have
-// nr_class 2, no label and nr_sv, and one coefficient. Precomputed kernels have 0:serial for features.
+// SVMs are those of all pairs of classes. A support vector of class c has a coefficient for each other class: that of
+// the pair with class j stands at place j - 1 if c < j, and at place j if j < c. Kinds without classes have nr_class 2,
+// no label and nr_sv, and one coefficient. Precomputed kernels have 0:serial for features.
 #include <algorithm>
 #include <limits>
 #include <numeric>

@@ -1,4 +1,4 @@
-// What a model file of Sheaf's own says of SVMs, behind the lines that all families begin with:
+// Lines of SVMs in Sheaf's own model files, after the lines that all families begin with:
 //
 //     type c_svc
 //     kernel rbf

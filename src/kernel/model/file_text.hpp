@@ -20,7 +20,7 @@ inline constexpr std::size_t density_mark_count = 10;
 const std::vector<std::string>& kind_names();
 
 /// "1:0.5 3:2 " for the features of support vector s that are not 0, or "0:7 " for the training row of a precomputed
-/// kernel. Numbers have as few digits as read back the same number; where LIBSVM's eight suffice, the text is LIBSVM's.
+/// kernel. Numbers have as few digits as read back the same number; if LIBSVM's eight suffice, the text is LIBSVM's.
 void append_features(const SvmModel& model, std::int64_t s, std::string& text);
 
 /// Gathers the support vectors of a model from such lines.
@@ -38,7 +38,7 @@ class SupportReader {
   std::optional<EntryRows> rows_;  // none: the kernel is precomputed
 };
 
-/// An Error where LIBSVM has no such kernel.
+/// An Error if LIBSVM has no such kernel.
 void check_libsvm_kernel(KernelType type);
 
 /// LIBSVM's format keeps no names: a class that is no integer, and three classes or more one against the rest, are an

@@ -51,7 +51,7 @@ SvmOptions with_defaults(SvmOptions options, const Target& target, std::span<con
   if (!options.epsilon) {
     const double deviation = standard_deviation(target.values, row_weights);
     options.epsilon = tube * deviation;
-    // Violations are of the target's unit, as epsilon is: who gives that thinks in this unit.
+    // Violations are of the target's unit, as epsilon is, which users give in this unit.
     if (is_regression(*options.kind) && deviation > 0 && options.tolerance == SvmOptions{}.tolerance)
       options.tolerance *= deviation;
   }

@@ -37,7 +37,7 @@ struct PlattPlan {
   std::vector<std::int32_t> rows;  // fold after fold
   std::vector<std::int8_t> sides;  // of each of them: +1, -1
   std::array<std::size_t, platt_folds + 1> begins{};
-  std::array<std::int32_t, platt_folds> tasks{};  // -1: none, where a side is missing
+  std::array<std::int32_t, platt_folds> tasks{};  // -1: none if a side is missing
   std::array<double, platt_folds> constants{};    // decision values without a task
 };
 

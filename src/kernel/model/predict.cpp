@@ -45,7 +45,7 @@ std::vector<double> class_probabilities(const SvmModel& model, std::span<const d
 
 namespace {
 
-/// The SVMs with their rows as columns of the dataset, where the kernel is precomputed.
+/// The SVMs with their rows as columns of the dataset if the kernel is precomputed.
 template <class T>
 std::vector<BinarySvm> svms_for(const SvmModel& model, const Dataset<T>& dataset) {
   auto svms = model.svms;

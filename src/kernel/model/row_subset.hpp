@@ -12,7 +12,7 @@
 namespace sheaf::kernel {
 
 /// Decision values of some rows under some tasks of a sheaf: rows x tasks, 0 for task -1. They are taken from the
-/// training where it computed them (`from_training`), otherwise computed for these rows alone.
+/// training if it computed them (`from_training`), otherwise computed for these rows alone.
 template <class T>
 Block<double> decisions_of(const Context& context, const Dataset<T>& dataset, const KernelParams& kernel,
                            const SvmFits& fits, std::span<const std::int32_t> tasks, std::span<const std::int32_t> rows,

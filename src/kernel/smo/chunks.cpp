@@ -28,7 +28,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Rows that violate by more than this share of the task's violation count as equally bad, so that the chunk is a
 /// sample of all of them: the worst alone would be outliers, which pull the SVM to their side.
 constexpr double equally_bad_from = 0.02;
-/// The share of the violation that an outer round leaves. Of 0.3, 0.1, 0.03 and 0.01, the third took the fewest rounds.
+/// The share of the violation that an outer round leaves. Among 0.3, 0.1, 0.03 and 0.01, 0.03 took the fewest rounds.
 constexpr double share_left = 0.03;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }

@@ -161,7 +161,7 @@ void Rounds::count_asked(std::int32_t task, std::span<const std::int32_t> positi
   }
 }
 
-/// Of the task that has the fewest left.
+/// The iterations left to the task that has the fewest.
 std::int64_t Rounds::steps_left(std::span<const std::int32_t> tasks) const {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (const std::int32_t task : tasks) least = std::min(least, most_iterations(task) - ends_[index(task)].iterations);

@@ -6,7 +6,7 @@
 //   3. every task is solved on its working set alone, by pairs chosen to second order (Fan, Chen, Lin 2005);
 //   4. every g = K beta is brought up to date, also for held-out rows, whose decision values it gives.
 //
-// A task is done where its violation m - M (Keerthi et al. 2001) is below the tolerance. There is no shrinking within:
+// A task is done if its violation m - M (Keerthi et al. 2001) is below the tolerance. There is no shrinking within:
 // rows are shared, so none can be cut short for one task.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Training of sheaves: all rows at once where memory holds their kernel rows (rounds.hpp), else in chunks of rows
+// Training of sheaves: all rows at once if memory holds their kernel rows (rounds.hpp), else in chunks of rows
 // (chunks.hpp).
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ constexpr std::int64_t fewest_slots = 64;
 /// Smaller chunks would take many outer rounds.
 constexpr std::int64_t fewest_chunk_rows = 4096;
 
-/// How many kernel rows fit into memory beside `other` bytes.
+/// How many kernel rows fit into memory besides `other` bytes.
 std::int64_t slots_for(const Context& context, std::int64_t rows, std::int64_t other) {
   const std::int64_t room = std::max<std::int64_t>(0, context.memory() - other);
   return std::min(rows, room / (rows * std::int64_t{sizeof(float)}));
@@ -74,7 +74,7 @@ class Results {
   const RowOrder& order_;
 };
 
-/// Gives back to the gradient of a task what offsets took off its kernel values. The sum of beta is 0.
+/// Adds to the gradient of a task the offsets subtracted from its kernel values. The sum of beta is 0.
 void restore_gradient(const TaskProblem& problem, std::span<const double> beta, std::span<const double> offsets,
                       std::span<double> g) {
   if (offsets.empty()) return;
@@ -124,9 +124,9 @@ std::int32_t tasks_that_fit(const SvmSheaf& sheaf, const RowOrder& order, std::i
   return count;
 }
 
-/// The rows of a chunk, where memory does not hold the kernel rows of all rows beside `other` bytes; 0: no chunks,
-/// kernel rows are given up and computed again instead. Of 20,000 rows of covtype, an eighth at a time took 24 outer
-/// rounds and 228 inner ones, a fifth 16 and 271.
+/// The rows of a chunk if memory does not hold the kernel rows of all rows besides `other` bytes; 0: no chunks, kernel
+/// rows are discarded and computed again instead. On 20,000 rows of covtype, an eighth at a time took 24 outer rounds
+/// and 228 inner ones, a fifth 16 and 271.
 std::int64_t chunk_rows(const Context& context, const SvmSheaf& sheaf, const SvmParams& params, const RowOrder& order,
                         std::int64_t other) {
   if (!order.classes.empty() || params.kernel.type == KernelType::precomputed) return 0;
@@ -139,7 +139,7 @@ std::int64_t chunk_rows(const Context& context, const SvmSheaf& sheaf, const Svm
 template <class T>
 void train_in_chunks(const Context& context, const Dataset<T>& dataset, const SvmSheaf& sheaf, const SvmParams& params,
                      const RowOrder& order, std::int64_t most_rows, Results& results) {
-  constexpr std::int64_t per_variable = 6 * sizeof(double);  // the problem, beta, g and what is added to it
+  constexpr std::int64_t per_variable = 6 * sizeof(double);  // the problem, beta, g and the sums added to it
   for (std::int32_t first = 0; first < static_cast<std::int32_t>(sheaf.tasks.size());) {
     const std::int32_t count = tasks_that_fit(sheaf, order, first, per_variable, context.memory() / 4);
     const auto problems = results.problems(context, first, count);

@@ -1,6 +1,6 @@
 // Progress of the tasks of a sheaf. A task counts progress_per_model units, in proportion to the logarithm of its
-// violation between the first one seen and the tolerance: each tenfold fall counts the same. Any thread may report the
-// task it works on.
+// violation between the first one and the tolerance: each tenfold fall counts the same. Any thread may report the task
+// it works on.
 #pragma once
 
 #include <algorithm>

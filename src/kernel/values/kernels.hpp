@@ -1,7 +1,7 @@
 // Kernel functions: names, parameters and formulas, and the value of each from an inner product, as host/device
 // functors written once for both backends. A new kernel is a functor here with its `function`, a place in AllKernels,
 // and a member of KernelType. `A` is the type in which inner products are summed. Values of distances are float; others
-// are of type A, so that what is taken off them (kernel_offsets() in table.hpp) is taken off before they are rounded.
+// are of type A, so that offsets (kernel_offsets() in table.hpp) are subtracted before they are rounded.
 #pragma once
 
 #include <cmath>

@@ -80,7 +80,7 @@ inline constexpr int narrow_lanes = 64;
 inline constexpr int narrow_depth = 16;
 
 /// narrow_rows rows of a dense table against narrow_lanes rows of another; a thread holds 8 x 4 inner products. They
-/// are added up feature by feature whatever the shape, so that a value does not depend on what is computed beside it.
+/// are added up feature by feature whatever the shape, so that a value does not depend on the other values of the tile.
 template <class A, class Kernel, class Out>
 __global__ void __launch_bounds__(256)
     narrow_kernel_rows(Kernel kernel, const A* x, std::int64_t features, std::int64_t width, const A* from,

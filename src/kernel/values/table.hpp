@@ -29,11 +29,11 @@ Table<A> take_rows(const Matrix<T>& x, std::span<const std::int32_t> order, cons
 /// Whether the kernel is a function of |x - y|.
 bool depends_on_distance(const KernelParams& kernel);
 
-/// What to subtract from the kernel values k(x, y) of rows order[0], order[1] ... for each of the two rows: with m the
-/// mean row, k(x, m) - k(m, m) / 2, so that the difference is the inner product of the images of x and y, measured from
-/// that of m. Variables of an SVM whose sum is fixed do not see it, and float does not lose it: features around 3000
-/// have inner products of 1e7 a feature, of which float knows 1. Empty if values are not much larger than those
-/// differences, and for kernels of the distance.
+/// Offsets to subtract from the kernel values k(x, y) of rows order[0], order[1] ... for each of the two rows: with m
+/// the mean row, k(x, m) - k(m, m) / 2, so that the difference is the inner product of the images of x and y, measured
+/// from that of m. The offsets do not affect SVMs whose variables have a fixed sum, and they preserve precision in
+/// float: features around 3000 have inner products of 1e7 a feature, which float resolves to 1. Empty if values are not
+/// much larger than those differences, and for kernels of the distance.
 template <class T>
 std::vector<double> kernel_offsets(const Matrix<T>& x, std::span<const std::int32_t> order, const KernelParams& kernel,
                                    int threads);
@@ -43,7 +43,7 @@ std::vector<double> kernel_offsets(const Matrix<T>& x, std::span<const std::int3
 template <class T>
 bool float_suffices(const Matrix<T>& x, const KernelParams& kernel, int threads);
 
-/// Whether |x - y|^2 may be summed in float, feature by feature: nothing cancels but what rounding x to float loses.
+/// Whether |x - y|^2 may be summed in float, feature by feature: nothing cancels except the rounding of x to float.
 template <class T>
 bool float_distances_suffice(const Matrix<T>& x, const KernelParams& kernel, int threads);
 

@@ -86,8 +86,8 @@ __global__ void take_sparse_rows(SourceRows<T> from, const std::int32_t* order, 
   if (threadIdx.x % 32 == 0) norms[i] = static_cast<A>(norm);
 }
 
-/// Rows with a larger share of stored entries are made dense where `room` bytes hold them: a GPU does twenty times as
-/// many products of dense rows.
+/// Rows with a larger share of stored entries are made dense if `room` bytes hold them: a GPU does twenty times as many
+/// products of dense rows.
 inline constexpr double dense_share = 0.05;
 
 /// Squared norms are no terms of kernels that are not of the distance.

@@ -52,8 +52,8 @@ class LaneRows {
   A terms_[lanes<A>] = {};
 };
 
-/// All rows go through the same instructions, the last ones with rows beside them whose results are not kept: the value
-/// of two rows must not depend on where they stand, in its last digit neither.
+/// All rows go through the same instructions, the last ones padded with rows whose results are not kept: the value of
+/// two rows must not depend on where they stand, in its last digit neither.
 template <class A>
 void dense_dots(const DenseMatrix<A>& x, std::int64_t first, std::int64_t count, const A* w, A* tile) {
   using Lane = Lanes<A, lanes<A>>;
@@ -195,7 +195,7 @@ void apply_to_squares(const Kernel& kernel, std::int64_t count, const A* tile, V
   }
 }
 
-/// Kernel values of rows first .. first + count - 1 and the lanes: values[i][lane]. Those of summed distances are
+/// Kernel values of rows first .. first + count - 1 and the lanes: values[i][lane]. Kernels of summed distances use
 /// float.
 template <class A, class Value>
 void kernel_tile(const KernelParams& params, const Table<A>& table, std::int64_t first, std::int64_t count,

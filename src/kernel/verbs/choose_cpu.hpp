@@ -114,7 +114,7 @@ class Chooser {
     });
   }
 
-  /// The `count` largest that are not taken yet; of equal ones the first.
+  /// The `count` largest that are not taken yet; the first of equal ones.
   static void take(TaskState& task, std::vector<Candidate>& from, std::size_t count, WorkingSet& set) {
     const auto before = [](const Candidate& a, const Candidate& b) {
       return a.first != b.first ? a.first > b.first : a.second < b.second;

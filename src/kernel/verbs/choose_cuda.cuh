@@ -1,5 +1,5 @@
 // Chooses the next working sets, one block per task: free variables of the last set, and the worst violators, found by
-// their leading bits (two passes of 2,048 bins each) instead of a sort. Of equal ones the first are taken, so that the
+// their leading bits (two passes of 2,048 bins each) instead of a sort. The first of equal ones are taken, so that the
 // same state gives the same set.
 #pragma once
 

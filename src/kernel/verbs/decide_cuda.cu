@@ -31,7 +31,7 @@ std::vector<double> dense_coefficients(const Coefficients& coefficients, Range v
   return dense;
 }
 
-/// Some rows of a dataset: from the copy on the GPU where that fits `room`, else from CPU memory.
+/// Some rows of a dataset: from the copy on the GPU if it fits `room`, else from CPU memory.
 template <class A, class T>
 gpu::DeviceTable<A> bring(const Context& context, const KernelParams& kernel, const Dataset<T>& dataset,
                           std::span<const std::int32_t> rows, std::int64_t room, cudaStream_t stream) {

@@ -1,5 +1,5 @@
-// The verbs of the kernel family: everything that training and prediction ask of a device. One object serves the rows
-// of one dataset on one device.
+// The verbs of the kernel family: all operations of training and prediction on a device. One object serves the rows of
+// one dataset on one device.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace sheaf::kernel {
 
 /// How many variables of the last working set may stay in the next one. Measured on a9a: three quarters take a fifth
-/// fewer rounds and kernel rows than half where C is large, and no more where it is small.
+/// fewer rounds and kernel rows than half if C is large, and no more if it is small.
 constexpr std::int32_t most_kept(std::int32_t size) { return size / 4 * 3; }
 
 /// The variables of one round of a task, and how far it is from its optimum.

@@ -150,7 +150,7 @@ class CudaOps final : public SvmOps {
     }
   }
 
-  /// The slots of the sets are known here since their rows were computed.
+  /// The slots of the sets are already stored here since their rows were computed.
   void improve(std::span<const std::int32_t> tasks, std::span<const WorkingSet>, std::int64_t most_steps) override {
     const auto current = here();
     const auto most = static_cast<std::size_t>(

@@ -18,8 +18,8 @@
 
 namespace sheaf::kernel {
 
-/// The order of rows during training: by class where tasks set one class against another, so that the rows of a task
-/// are one or two ranges.
+/// The order of rows during training: by class if tasks set one class against another, so that the rows of a task are
+/// one or two ranges.
 struct RowOrder {
   std::vector<std::int32_t> rows;  ///< position to row of the dataset
   std::vector<Range> classes;      ///< positions of each class; empty: as in the dataset
@@ -46,7 +46,7 @@ struct TaskProblem {
   }
 };
 
-/// Throws where the problem has no solution.
+/// Throws if the problem has no solution.
 TaskProblem make_task_problem(const SvmSheaf& sheaf, const RowOrder& order, std::int32_t task);
 /// The variables of the task, without making it.
 std::int64_t count_variables(const SvmSheaf& sheaf, const RowOrder& order, std::int32_t task);
@@ -55,7 +55,7 @@ std::int64_t count_variables(const SvmSheaf& sheaf, const RowOrder& order, std::
 SvmFit make_fit(const SvmSheaf& sheaf, const RowOrder& order, const TaskProblem& problem, std::span<const double> beta,
                 std::span<const double> g);
 
-/// Throws where the sheaf does not fit the dataset or a parameter is out of its range.
+/// Throws if the sheaf does not fit the dataset or a parameter is out of its range.
 void check_sheaf(const SvmSheaf& sheaf, std::int64_t rows, std::int64_t features, const SvmParams& params);
 
 }  // namespace sheaf::kernel

@@ -109,7 +109,7 @@ class SmallProblem {
     return value;
   }
 
-  /// The first where the mask is set, else the second. Written with bit operations, since compilers turn a conditional
+  /// The first if the mask is set, else the second. Written with bit operations, since compilers turn a conditional
   /// into more than the one instruction it needs.
   template <class Mask, class V>
   static V select(Mask mask, V first, V second) {

@@ -50,7 +50,7 @@ __device__ inline void offer(unsigned key, unsigned* keys, int* at) {
     at[threadIdx.x / 32] = static_cast<int>(threadIdx.x);
   }
 }
-/// The second half, after a barrier: the place, and -1 where all keys are 0.
+/// The second half, after a barrier: the place, and -1 if all keys are 0.
 template <int Threads>
 __device__ int winner(const unsigned* keys, const int* at, unsigned& best) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -94,7 +94,7 @@ class BlockSolver {
     if (k_ == 0) state_.steps[number_] += steps;
   }
 
-  /// Writes beta back and lists what changed, in the order of the set.
+  /// Writes beta back and lists the changes, in the order of the set.
   __device__ void finish(const Slots& slots, const float** changed_rows, double* factors, std::int32_t* count) {
     const bool changed = variable_ >= 0 && beta_ != before_;
     int rank, unused, total, none;

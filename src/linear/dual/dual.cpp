@@ -1,14 +1,14 @@
 // Coordinate descent on the dual variables of linear models, each: min over w of w'w / 2 + sum_i c_i loss(x_i'w, y_i).
-// losses.hpp has the duals and what a visit of one row does; multiclass.hpp those of Crammer and Singer's model, whose
-// weights of all classes are one problem.
+// losses.hpp has the duals and the update of one row; multiclass.hpp those of Crammer and Singer's model, whose weights
+// of all classes are one problem.
 //
 // Hsieh et al. 2008, Keerthi et al. 2008, Yu et al. 2011, Ho and Lin 2012; stopping and shrinking (some passes skip
-// rows) as in LIBLINEAR. Where we differ: models that differ in fold, cost or class are trained side by side in blocks,
+// rows) as in LIBLINEAR. Differences: models that differ in fold, cost or class are trained side by side in blocks,
 // and one read of a row serves all models of a block that still visit it; a row held out by a model's fold has no
 // variable in that model. Models of a block have about the same cost, for that decides how many passes they need, and
-// those that no longer share their rows with others (the others are finished, or have left the rows out) go on alone.
-// Blocks are independent of each other: threads take whole blocks, and only the blocks at work have weights in memory.
-// The rule StopRule::suboptimality is ours: the duality gap is about known from the visits of a pass and measured
+// those that no longer share their rows with others (the others are finished, or have left the rows out) continue
+// alone. Blocks are independent of each other: threads take whole blocks, and only the blocks at work have weights in
+// memory. The rule StopRule::suboptimality is ours: the duality gap is estimated from the visits of a pass and measured
 // exactly once it may be small enough.
 #include "linear/dual/dual.hpp"
 
@@ -36,7 +36,7 @@ using dual::Start;
 constexpr double first_inner_tolerance = 0.01;
 constexpr double least_inner_tolerance = 1e-8;
 
-/// The gap is measured again once the visits say that it is at most this many times smaller.
+/// The gap is measured again once the visits show that it is at most this many times smaller.
 constexpr double largest_gap_ratio = 10;
 /// Coupled: all variables are visited again, and the gap is measured, each time that it is so many times smaller. A
 /// class that is left out stays out until then, and a row has many.
@@ -46,7 +46,7 @@ constexpr double fewest_together = 2.5;
 
 /// One model of a block.
 struct ModelState {
-  std::int32_t task = -1;  // in the sheaf, of several the first; -1: padding
+  std::int32_t task = -1;  // in the sheaf, the first of several; -1: padding
   bool finished = true;
   bool measured = false;  // the fit has its objective
   Start start;
@@ -55,20 +55,20 @@ struct ModelState {
   bool from_all = true;    // coupled: the pass begins with all variables
   double recall_at = 0;    // coupled: all variables are visited again once the violation, or the gap, is below it
   double left_out = 0;     // rows
-  double visited_gap = 0;  // what the visits of a pass said of the gap, when it was measured last
+  double visited_gap = 0;  // the estimate of the gap by the visits of a pass, when it was measured last
   double gap_ratio = 1;    // of the gap to that
   double objective = -1;   // < 0: not known
   TaskFit fit;
   FitProgress progress;
 };
 
-/// What a model needs after a pass.
+/// The next step of a model after a pass.
 enum class Next : std::uint8_t { pass, all_rows, measure, finish };
 
 struct Rule {
   Loss loss;
   DualParams params;
-  double noise;  // the smallest gap, as a share of the losses at w = 0, that the precision can tell from 0
+  double noise;  // the smallest gap, as a share of the losses at w = 0, that the precision distinguishes from 0
 
   bool by_gap() const { return params.stop == StopRule::suboptimality; }
   bool is_tube() const { return is_regression(loss); }
@@ -80,7 +80,7 @@ struct Rule {
     if (loss == Loss::logistic) model.bounds.upper = first_inner_tolerance;
   }
 
-  /// What LIBLINEAR's solvers compare with their tolerance.
+  /// The quantity that LIBLINEAR's solvers compare with their tolerance.
   double violation(const PassSums& sums) const {
     if (loss == Loss::logistic || is_coupled()) return sums.largest;
     return is_tube() ? sums.amount : sums.largest - sums.smallest;
@@ -150,7 +150,7 @@ struct Rule {
     return std::max(params.tolerance * std::max(gained, 0.0), noise * model.start.losses);
   }
 
-  /// Of StopRule::suboptimality.
+  /// The next step after a measurement, by StopRule::suboptimality.
   Next after_measure(const Measure& measure, ModelState& model) const {
     keep(measure, model);
     model.fit.gradient_norm = std::max(measure.gap, 0.0);
@@ -158,7 +158,7 @@ struct Rule {
     model.fit.converged = measure.gap <= model.fit.tolerance;
     if (model.fit.converged || model.finished) return Next::finish;
     model.recall_at = measure.gap / gap_between_recalls;
-    // Rows that were left out are not in what the visits said.
+    // The estimate by visits does not include rows that were left out.
     const bool comparable = model.left_out == 0 && model.visited_gap > 0;
     model.gap_ratio = comparable ? std::clamp(measure.gap / model.visited_gap, 1.0, largest_gap_ratio) : 1.0;
     return Next::all_rows;

@@ -8,7 +8,7 @@
 
 namespace sheaf::linear {
 
-/// Where trained models go. Whoever only scores them keeps decision values and no weights.
+/// Destinations of trained models. Callers that only score them keep decision values and no weights.
 template <class T>
 struct DualOutput {
   BlockView<T> weights = {};    ///< features (and the bias) x tasks, in CPU memory; empty: not wanted
@@ -18,7 +18,7 @@ struct DualOutput {
 /// Whether the dual is trained with this loss.
 bool has_dual_solver(Loss loss);
 
-/// As dual_descent(), of <sheaf/solvers/linear.hpp>.
+/// Same contract as dual_descent() of <sheaf/solvers/linear.hpp>.
 template <class T>
 std::vector<TaskFit> train_dual(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf,
                                 const DualParams& params, const DualOutput<T>& output);

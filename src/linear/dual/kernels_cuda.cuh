@@ -24,7 +24,7 @@ struct BlockMemory {
   std::uint32_t* active = nullptr;  // of each row: a bit for each model that visits it
 };
 
-/// What a pass is asked of one model.
+/// Parameters of a pass for one model.
 template <class T>
 struct ModelPass {
   T upper, lower;
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(models* teams)
   const std::uint32_t visited = __ballot_sync(~0U, mine.visited != 0);
   const T epsilon = memory.epsilons[m];
   FoundSums sums{};
-  // What is known of the next row is fetched ahead. Bits are the same for all threads: a row is met once in a pass.
+  // Data of the next row are fetched ahead. Bits are the same for all threads: a pass visits each row once.
   std::int64_t next = order.rows > 0 ? rows[order.at(0)] : 0;
   std::uint32_t next_bits = order.rows > 0 ? memory.active[next] & visited : 0;
   for (std::uint64_t n = 0; n < order.rows; ++n) {
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(models* teams)
   if (team == 0) found[blockIdx.x * models + threadIdx.x] = sums;
 }
 
-/// The bits of the models with a flag, where they train on a row.
+/// The bits of the models with a flag if they train on a row.
 template <class T>
 __global__ void take_back_kernel(const T* costs, std::int64_t rows, std::uint32_t flags, std::uint32_t* active) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;

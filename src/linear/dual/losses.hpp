@@ -1,5 +1,5 @@
-// What visiting one row does to its dual variable, for each loss. Written once for both devices; V is a number, or a
-// vector of numbers of several models side by side.
+// The update of one row's dual variable, for each loss. Written once for both devices; V is a number, or a vector of
+// numbers of several models side by side.
 //
 // With z = x'w the decision value of the row, q = x'x, y its target and c its cost, the dual of
 // min over w of w'w / 2 + sum of c loss(z, y) is min over b of w'w / 2 + sum of conjugate(b), with w = sum of b x and

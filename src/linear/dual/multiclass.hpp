@@ -1,17 +1,16 @@
-// The multi-class SVM of Crammer and Singer: what visiting one row does to its dual variables, one for each class.
-// Written once for both devices.
+// The multi-class SVM of Crammer and Singer: the update of one row's dual variables, one for each class. Written once
+// for both devices.
 //
 // min over w_1 ... w_K of sum of w_c'w_c / 2 + sum over rows of cost * (largest of e_c + z_c - z_y), with z_c = x'w_c,
 // y the class of the row, e_y = 0 and other e_c = 1. Its dual: min over a of sum of w_c'w_c / 2 + sum over rows and
 // classes of e_c a_c, with w_c = sum of a_c x; a_y is at most the cost, other a_c at most 0, and the a_c of a row sum
-// up to 0. With the gradients g_c = z_c + e_c a row is optimal where no variable that may grow has a smaller gradient
-// than another one. The duality gap is a sum over rows: cost * (largest g_c - g_y) + sum of a_c g_c, which is never
+// up to 0. With the gradients g_c = z_c + e_c a row is optimal if no variable that may grow has a smaller gradient than
+// another one. The duality gap is a sum over rows: cost * (largest g_c - g_y) + sum of a_c g_c, which is never
 // negative.
 //
 // Keerthi, Sundararajan, Chang, Hsieh, Lin 2008, with LIBLINEAR's shrinking: a class at its bound whose gradient is
-// below all of those that may grow is left out for this row. Where we differ: the level b below is found by repeated
-// means (as Michelot 1986 projects onto a simplex) and not by sorting, so that the classes of a row can be shared by a
-// warp.
+// below all of those that may grow is left out for this row. Differences: the level b below is found by repeated means
+// (as Michelot 1986 projects onto a simplex) and not by sorting, so that the classes of a row can be shared by a warp.
 #pragma once
 
 #include <algorithm>
@@ -50,8 +49,9 @@ struct MultiClassRow {
   }
 };
 
-/// How the variables of a block lie in memory: for each row those of all models side by side, each model's classes in a
-/// row; the weights of a feature alike. Which classes of a row a model still visits is a bit each, in words of its own.
+/// Layout of a block's variables in memory: for each row those of all models side by side, each model's classes in a
+/// row; the weights of a feature alike. One bit for each class of a row tells whether a model still visits it, in words
+/// of its own.
 struct MultiClassLayout {
   std::int32_t models = 1;
   std::int32_t classes = 1;
@@ -69,7 +69,7 @@ struct MultiClassLayout {
   }
 };
 
-/// As many models as fill `most_columns` columns; `padding` divides the stride.
+/// The layout with as many models as fill `most_columns` columns; `padding` divides the stride.
 inline MultiClassLayout multiclass_layout(std::int32_t classes, std::int32_t models, std::int32_t most_columns,
                                           std::int32_t padding) {
   MultiClassLayout layout;
@@ -82,7 +82,7 @@ inline MultiClassLayout multiclass_layout(std::int32_t classes, std::int32_t mod
 /// The class of each row; -1: of none, so that it is not trained on.
 std::vector<std::int32_t> classes_of(const Sheaf& sheaf);
 
-/// rows x models: the cost of each row, 0 where the model does not train on it. `tasks`: those of the models' classes.
+/// rows x models: the cost of each row, 0 if the model does not train on it. `tasks`: those of the models' classes.
 template <class T>
 std::vector<T> multiclass_costs(const Sheaf& sheaf, std::span<const std::int32_t> classes,
                                 const MultiClassLayout& layout, std::span<const Task> tasks, std::span<Start> starts);

@@ -1,5 +1,5 @@
-// The verbs of Crammer and Singer's multi-class SVM on CPU cores: one thread a block. Of a row's weights only those
-// cache lines are read that hold a class some model still visits.
+// The verbs of Crammer and Singer's multi-class SVM on CPU cores: one thread a block. A visit reads only those cache
+// lines of a row's weights that hold a class which some model still visits.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -30,7 +30,7 @@ struct Memory {
   std::int32_t models = 0;            // that are trained; others are padding
 };
 
-/// What the verbs share.
+/// Data shared by the verbs.
 template <class T>
 struct Problem {
   MultiClassLayout layout;

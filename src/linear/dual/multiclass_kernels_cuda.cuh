@@ -36,7 +36,7 @@ __device__ T warp_max(T value) {
   return value;
 }
 
-/// Which columns and entries a warp takes: warps of different teams take different entries of the same 32 columns.
+/// The columns and entries of a warp: warps of different teams take different entries of the same 32 columns.
 struct WarpShare {
   int chunks;  // of 32 columns
   int teams;

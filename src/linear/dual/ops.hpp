@@ -18,19 +18,19 @@
 
 namespace sheaf::linear::dual {
 
-/// What a pass needs of one model; see DualRow.
+/// Parameters of a pass for one model; see DualRow.
 struct PassBounds {
   double upper = std::numeric_limits<double>::infinity();
   double lower = -std::numeric_limits<double>::infinity();
   bool visited = false;  ///< false: the model is finished, and the pass leaves it as it is
 };
 
-/// What a pass found of one model.
+/// Results of a pass for one model.
 struct PassSums {
   double largest = 0;   ///< of the violations, with their sign; never below 0
   double smallest = 0;  ///< never above 0
   double amount = 0;    ///< sum over the visits of DualVisit::amount
-  double gap = 0;       ///< about the duality gap of the rows visited: each was measured as it was met
+  double gap = 0;       ///< an estimate of the duality gap of the rows visited: each was measured at its visit
   double visits = 0;    ///< rows visited
   double left_out = 0;  ///< of those, rows (or classes of rows) that the next passes leave out
   double shared = 0;    ///< rows that any model of the block visited
@@ -65,7 +65,7 @@ class DualOps {
   virtual bool moves_out() const = 0;
   /// Bytes of one block.
   virtual std::int64_t block_bytes() const = 0;
-  /// Bytes of what all blocks share.
+  /// Bytes of data shared by all blocks.
   virtual std::int64_t data_bytes() const = 0;
 
   /// Room for `blocks` blocks. Verbs of different blocks may be called by different threads.
@@ -75,7 +75,7 @@ class DualOps {
   /// Visits the rows of each block once, in the order of this pass. `gaps`: PassSums::gap is wanted too.
   virtual void pass(std::span<const std::int32_t> blocks, std::int64_t pass, bool gaps,
                     std::span<const PassBounds> bounds, std::span<PassSums> sums) = 0;
-  /// The model goes on as the only one of the block `alone`, as it stands; its old block must not visit it any more.
+  /// The model continues as the only one of the block `alone`, as it stands; its old block must not visit it any more.
   virtual void move_out(std::int32_t block, std::int32_t model, std::int32_t alone) = 0;
   /// The models with a flag visit all of their rows again.
   virtual void take_back(std::int32_t block, std::span<const std::uint8_t> models) = 0;

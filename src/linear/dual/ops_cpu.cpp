@@ -29,7 +29,7 @@ struct Pack {
     return unit;
   }
   static void store(Unit unit, T* to) { std::memcpy(to, &unit, sizeof(Unit)); }
-  /// Where the bits of a row's models are set.
+  /// The mask of the models in unit u whose bits are set.
   static Mask active(std::uint32_t bits, int u) {
     Mask places{};
     for (int k = 0; k < unit_width; ++k) places[k] = BitsOf<T>{1} << (u * unit_width + k);
@@ -322,7 +322,7 @@ class CpuDualOps final : public DualOps<T> {
   Memory<T>& at(std::int32_t block) { return blocks_[static_cast<std::size_t>(block)]; }
   std::int64_t weights() const { return columns(x_) + (bias_ > 0 ? 1 : 0); }
 
-  /// Calls f(matrix, functor, width) with what was chosen at run time.
+  /// Calls f(matrix, functor, width) with the types chosen at run time.
   template <class F>
   void with_all(const Memory<T>& memory, const F& f) const {
     std::visit(

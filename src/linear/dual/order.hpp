@@ -16,7 +16,7 @@ struct RowOrder {
   std::uint64_t length = 1;
   std::uint64_t place = 0;
 
-  /// Where the n-th row stands among the shuffled rows; rows fit 32 bits.
+  /// Index, among the shuffled rows, of the n-th row to visit; rows fit 32 bits.
   SHEAF_HOST_DEVICE std::uint64_t at(std::uint64_t n) const { return (place + n * length) % rows; }
 };
 

@@ -1,4 +1,4 @@
-// Rows of a dataset on a GPU, and what kernels say of models.
+// Rows of a dataset on a GPU, and results of kernels about models.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,7 @@ void with_rows(const Matrix<T>& x, const F& f) {
     f(DenseRows<T>{std::get<DenseMatrix<T>>(x).values.data(), columns(x)});
 }
 
-/// What a pass found of one model; see PassSums.
+/// Results of a pass for one model; see PassSums.
 struct FoundSums {
   double largest, smallest, amount, gap, visits, left_out, shared;
 };
@@ -55,7 +55,7 @@ inline void fetch(const Array<FoundSums>& found, std::span<PassSums> sums) {
   }
 }
 
-/// Of one model and one part of its rows; see Measure.
+/// Sums of one model over one part of its rows; see Measure.
 struct PartialMeasure {
   double squares, losses, gap;
 };

@@ -1,4 +1,4 @@
-// What both devices derive from the tables of a sheaf, in CPU memory.
+// Arrays that both devices derive from the tables of a sheaf, in CPU memory.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace sheaf::linear::dual {
 
-/// The costs of a block's rows: rows x width, times y for classes, 0 where a model does not train on a row; and, for a
+/// The costs of a block's rows: rows x width, times y for classes, 0 if a model does not train on a row; and, for a
 /// regression, its targets.
 template <class T>
 struct BlockTables {

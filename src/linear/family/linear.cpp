@@ -18,7 +18,7 @@ namespace sheaf::engine {
 namespace {
 
 // Beyond so many tasks a wider block gains nothing (measured: 25 tasks cost as much as 50 on sparse text), takes more
-// memory, and a batch is what a kill can lose.
+// memory, and a kill can lose a batch.
 constexpr std::int32_t worthwhile_on_cpu = 32;
 constexpr std::int32_t worthwhile_on_gpu = 256;
 // With warm starts the costs of a split follow one another in the same columns (linear/newton/chains.cpp), so that a
@@ -194,11 +194,11 @@ class LinearSearch : public FamilySearch {
     const auto models = static_cast<std::int64_t>(space_.size()) * options.folds;
     if (options.seen != nullptr) {
       seen_ = *options.seen;
-      options_.method = LinearMethod::newton;  // the dual sees features as they are
+      options_.method = LinearMethod::newton;  // the dual uses features without transforms
     }
     if (options_.warm_starts) require_newton();
     options_ = linear::with_method(context, dataset, options_, models * problem_.sheaf.target_columns);
-    // Splits share a row space unless each sees the features by its own transform.
+    // Splits share a row space unless each has its own transform of the features.
     const auto together = (options.seen != nullptr ? space_.size() : models) * problem_.sheaf.target_columns;
     row_space_ = options_.method == LinearMethod::newton &&
                  linear::row_space_pays(dataset, options_.stop, static_cast<double>(together));
@@ -280,8 +280,8 @@ class LinearSearch : public FamilySearch {
     return linear::make_problem(context, dataset_.target, dataset_.source, dataset_.rows(), unit_options(options_));
   }
 
-  /// Of two classes the weights of Crammer and Singer's model are u / 2 and -u / 2, with u the weights of the hinge
-  /// loss at twice the cost: its one decision value ranks and decides as those two do.
+  /// With two classes, the weights of Crammer and Singer's model are u / 2 and -u / 2, with u the weights of the hinge
+  /// loss at twice the cost: its one decision value ranks and predicts as those two do.
   void halve_problem(const Context& context) {
     options_.loss = Loss::hinge;
     cost_factor_ = 2;

@@ -1,5 +1,5 @@
 // Elastic nets in the search: a point is an l1-ratio and an alpha, the points of one l1-ratio on one split are a path.
-// Where models are relaxed it is also a share of the penalised model: those of one alpha are mixtures of the same two.
+// For relaxed models it is also a share of the penalised model: the models of one alpha are mixtures of the same two.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -22,12 +22,12 @@
 namespace sheaf::engine {
 namespace {
 
-// Splits are trained together until so many paths are active; a batch is what a kill can lose.
+// Splits are trained together until so many paths are active; a kill can lose a batch.
 constexpr std::int32_t worthwhile_on_cpu = 64;
 constexpr std::int32_t worthwhile_on_gpu = 1024;
 constexpr std::int64_t weights_share = 16;  // row weights may take this part of the memory
 
-/// Which features have weights is decided by the chosen models, so they are trained more closely; float cannot be.
+/// The chosen models determine which features have weights, so they are trained more closely; float cannot be.
 template <class T>
 double chosen_tolerance(double tolerance) {
   constexpr double close = 1e-8;
@@ -41,14 +41,14 @@ NetOptions unweighted(NetOptions options) {
   return options;
 }
 
-/// The share of the penalised model at a point: one of `shares`, whose number from 1 on is its third value; 1 where
-/// there are none.
+/// The share of the penalised model at a point: one of `shares`, whose number from 1 on is its third value; 1 if there
+/// are none.
 double relax_of(std::span<const double> shares, const Point& point) {
   return shares.empty() ? 1.0 : shares[static_cast<std::size_t>(point[2]) - 1];
 }
 
-/// To four digits, or to as many more as keep descending alphas apart, so that what people read and type is what was
-/// trained.
+/// To four digits, or to as many more as keep descending alphas apart, so that printed alphas are exactly those that
+/// were trained.
 std::vector<double> rounded(const std::vector<double>& alphas) {
   constexpr int most_digits = 17;  // enough to distinguish every double
   std::vector<double> result(alphas.size());
@@ -192,7 +192,7 @@ class NetTrainer : public Trainer {
     take_mixed();
   }
 
-  /// Of all rows, from the weights.
+  /// Decision values of all rows, computed from the weights.
   Block<T> decisions_of(std::span<const NetModel> nets) {
     const auto count = static_cast<std::int32_t>(nets.size());
     Block<T> w(products_->weights(), count);
@@ -275,7 +275,7 @@ class NetTrainer : public Trainer {
   std::vector<std::vector<std::vector<std::size_t>>> jobs_of_;  // by path and alpha
   score::Scorer<T> scorer_;
   std::unique_ptr<linear::LinearOps<T>> ops_;       // three classes or more, and counts
-  std::unique_ptr<linear::LinearOps<T>> products_;  // with the intercept; where models are relaxed
+  std::unique_ptr<linear::LinearOps<T>> products_;  // with the intercept; if models are relaxed
   std::map<std::size_t, Parts> waiting_;            // by job
 };
 
@@ -592,7 +592,7 @@ class NetRow : public FamilyRow<NetRow, NetOptions> {
   std::optional<ModelFile> peer_format() const override { return ModelFile::liblinear; }
 
  private:
-  /// Of the lasso and ridge regression.
+  /// True for the lasso and ridge regression, whose l1-ratio is fixed.
   static bool is_fixed_ratio(std::string_view kind) {
     const auto* known = find_net_kind(kind);
     return known != nullptr && known->l1_ratio.has_value();

@@ -1,4 +1,4 @@
-// What training of linear models takes, roughly. The numbers of passes are those that the benchmarks print, rounded.
+// Estimated work to train linear models. The numbers of passes are those that the benchmarks print, rounded.
 #pragma once
 
 #include "family/family.hpp"

@@ -15,13 +15,13 @@ namespace sheaf::linear {
 namespace {
 
 constexpr std::int64_t most_decomposed = 2048;  // weights; above, a decomposition takes tens of seconds
-// X'X is estimated from some of the rows where all would cost more than `products_spent` products of X with a column of
+// X'X is estimated from some of the rows if all would cost more than `products_spent` products of X with a column of
 // each weight, which is about six steps of a solver; from so many rows at least.
 constexpr std::int64_t products_spent = 100;
 constexpr std::int64_t rows_per_weight = 8;
 constexpr std::int64_t fewest_rows = 4096;
-constexpr std::int64_t steps_saved = 25;            // so many steps may cost what coordinates for a later point do
-constexpr std::int64_t cheap_steps = 3;             // where they cost no more than these, they are made earlier
+constexpr std::int64_t steps_saved = 25;            // coordinates for a later point cost so many steps
+constexpr std::int64_t cheap_steps = 3;             // if they cost no more than these, they are made earlier
 constexpr std::int64_t fewest_rows_of_gpu = 20000;  // with fewer a step takes as long as with these
 constexpr std::int64_t passes_saved = 40;           // a decomposition may take as long as so many passes over X
 /// to[e] = f(from[e]), of many numbers.

@@ -33,7 +33,7 @@ class Coordinates {
   void keep(std::span<const std::int32_t> columns);
   /// Whether renew() is for this task, and worth its time.
   bool renewable() const { return renewable_; }
-  /// The steps to take before, in coordinates that know nothing of the targets.
+  /// The steps to take before, in coordinates that do not depend on the targets.
   int renew_after() const;
   /// Coordinates for where the task is now; `second`, the second derivatives there, is lost.
   void renew(const Context& context, Block<T>& second);

@@ -42,9 +42,9 @@ class LineSearch {
     if (++trials_ >= most_trials) return give_up();
     length_ = next();
   }
-  /// The objective at length(), once it is done; f where no step is taken.
+  /// The objective at length(), once it is done; f if no step is taken.
   double value() const { return value_; }
-  /// Whether length() is not what was tried last.
+  /// Whether length() differs from the last trial.
   bool gave_up() const { return gave_up_; }
 
  private:
@@ -134,8 +134,9 @@ void Descent<T>::run(Fits<T>& fits) {
   }
 }
 
-/// Of classes, whose least loss is 0: with a small penalty the least objective is a small share of that at the start,
-/// and a gradient that is small beside the one there says little. Without a penalty there may be no least.
+/// A second stopping test for classes, whose least loss is 0: with a small penalty the least objective is a small share
+/// of the objective at the start, and a gradient that is small relative to the first one proves little. Without a
+/// penalty there may be no minimum.
 template <class T>
 bool Descent<T>::gained_little(const State& state) const {
   const auto& params = objective_.params();
@@ -145,7 +146,7 @@ bool Descent<T>::gained_little(const State& state) const {
   return state.fall <= std::max(relative_tolerance(), noise) * state.f;
 }
 
-/// Marks the tasks that are where they are to end; whether there are any.
+/// Marks the tasks that have finished; returns whether there are any.
 template <class T>
 bool Descent<T>::check(const std::vector<double>& measures) {
   const double relative = relative_tolerance();

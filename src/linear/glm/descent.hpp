@@ -1,5 +1,5 @@
-// What the solvers of generalised linear models share: all tasks of a block take a step together, each of its own
-// length along its own direction, until each is where it is to end. A solver says where to go.
+// The loop shared by the solvers of generalised linear models: all tasks of a block take a step together, each of its
+// own length along its own direction, until each has converged or run out of steps. A solver supplies the directions.
 #pragma once
 
 #include <cstdint>
@@ -36,11 +36,11 @@ class Descent {
   };
 
   /// Fills `d_` with a direction for each task; returns a measure of the gradient in the solver's coordinates for each:
-  /// the root of about twice what the objective can still fall.
+  /// the root of about twice the possible decrease of the objective.
   virtual std::vector<double> find_directions() = 0;
   /// Blocks of the solver follow when tasks leave.
   virtual void keep(std::span<const std::int32_t> places) = 0;
-  /// The relative tolerance where none is asked for.
+  /// The relative tolerance if none is given.
   virtual double default_tolerance() const = 0;
 
   Objective<T>& objective() const { return objective_; }
@@ -54,9 +54,9 @@ class Descent {
   std::vector<std::int32_t> sheaf_tasks() const;
   /// Whether the last step of a task was worth so little that a small gradient ends it.
   bool gained_little(const State& state) const;
-  /// What the measures of task t are shares of, where a solver changes its coordinates.
+  /// Sets the value that the measures of task t are divided by, after a solver has changed its coordinates.
   void set_start(std::size_t t, double measure) { states_[t].start = measure; }
-  /// Products with X, and as many with X', that a solver does for a task beside those of run().
+  /// Products with X, and as many with X', that a solver does for a task besides those of run().
   void count_products(std::size_t t, int count) { states_[t].fit.products += count; }
   /// The columns of these tasks alone.
   void keep_block(Block<T>& block, std::span<const std::int32_t> places) const;

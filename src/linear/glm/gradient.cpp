@@ -2,10 +2,10 @@
 //
 //     x' = w - rate P g(w),     w' = x' + (t - 1) / t' (x' - x),     t' = (1 + sqrt(1 + 4 t^2)) / 2,
 //
-// which forgets its momentum, t = 1, where the gradient does not lead along it (O'Donoghue and Candes 2015).
+// which drops its momentum, t = 1, if the gradient does not lead along it (O'Donoghue and Candes 2015).
 //
-// Where we differ: w' - w is a direction of descent.cpp, whose line search tries it whole and makes the objective fall
-// whatever the rate. The rate follows the lengths that it finds, so that nobody has to know a Lipschitz constant.
+// Differences: w' - w is a direction of descent.cpp, whose line search tries it whole and makes the objective fall
+// whatever the rate. The rate follows the lengths that it finds, so that no Lipschitz constant is needed.
 #include "linear/glm/gradient.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Columns of a matrix are its products with unit vectors, a block of them at once, so that the verbs of the solvers
-// serve: X e, what happens to each row, X'.
+// serve: X e, a change of each row, X'.
 #include "linear/glm/information.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // L-BFGS (Liu, Nocedal 1989) for a block of generalised linear models, in the coordinates of coordinates.hpp.
 //
-// Where we differ: all tasks take their steps together, so that one product with X and one with X' serve them all; the
+// Differences: all tasks take their steps together, so that one product with X and one with X' serve them all; the
 // two loops run on inner products alone (Chen, Wang, Zhou 2014), of which a turn needs one vector on the host; line
 // searches cost no product (descent.cpp).
 #include "linear/glm/lbfgs.hpp"
@@ -113,7 +113,7 @@ typename Lbfgs<T>::Combination Lbfgs<T>::combination(const History& history) con
   return q;
 }
 
-/// What is remembered is of the old coordinates.
+/// The stored steps are discarded: they belong to the old coordinates.
 template <class T>
 void Lbfgs<T>::renew() {
   coordinates_.renew(context_, this->second_);

@@ -9,7 +9,7 @@
 
 namespace sheaf::linear {
 
-/// Steps that are remembered.
+/// Number of stored steps.
 inline constexpr std::int32_t lbfgs_memory = 10;
 
 template <class T>

@@ -1,6 +1,6 @@
 // Newton's method for generalised linear models of few weights: d = -H^-1 g with the whole Hessian H on the CPU, and
-// the line search of descent.cpp. The root of -g'd is the measure: half its square is what the objective can still
-// fall.
+// the line search of descent.cpp. The root of -g'd is the measure: half its square is the possible decrease of the
+// objective.
 //
 // A multinomial model without a penalty is the same when a number is added to a feature's weights for all classes: H is
 // singular there, g is 0, and any curvature in that direction gives the step that leaves their sum alone.
@@ -14,7 +14,7 @@
 
 namespace sheaf::linear {
 
-/// The penalty, and curvature where the model does not change.
+/// The penalty, and curvature in directions in which the model does not change.
 template <class T>
 void NewtonCholesky<T>::add_penalty(std::size_t place, std::vector<double>& matrix) const {
   const auto& objective = this->objective();

@@ -23,7 +23,7 @@ Sheaf tables_of(const GlmSheaf& sheaf) {
   return tables;
 }
 
-/// Of each column of row weights.
+/// The sum of each column of row weights.
 std::vector<double> sums_of_weights(const GlmSheaf& sheaf) {
   const auto columns = static_cast<std::size_t>(sheaf.weight_columns);
   std::vector<double> sums(columns, sheaf.row_weights.empty() ? static_cast<double>(sheaf.examples) : 0.0);

@@ -1,5 +1,5 @@
-// The objectives of a block of generalised linear models over the verbs of a device: what the solvers of this folder
-// ask for. A task has columns() neighbouring columns in every block; vectors of numbers are one a task.
+// The objectives of a block of generalised linear models over the verbs of a device, as the solvers of this folder use
+// them. A task has columns() neighbouring columns in every block; vectors of numbers are one a task.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,8 @@ class Objective {
   /// The rows of a block of weights that the penalty counts: all but the intercept.
   BlockView<T> penalised(Block<T>& block) const;
 
-  /// Mean losses at z + step into `values`, with the derivatives of each row's term; `second`: curvatures or, of
-  /// multinomial models, probabilities, of Cox models exponentials. Of the wanted tasks alone.
+  /// Mean losses at z + step into `values`, with the derivatives of each row's term; `second`: curvatures;
+  /// probabilities for multinomial models; exponentials for Cox models. Computed for the wanted tasks alone.
   void losses(BlockView<const T> z, BlockView<const T> step, Wanted wanted, std::span<double> values,
               BlockView<T> slopes, BlockView<T> second) const;
   /// q becomes the second derivatives of the losses times q; `second` as losses() had it.
@@ -82,7 +82,7 @@ class Objective {
   LinearOps<T>& ops_;
   const GlmSheaf& sheaf_;
   const GlmParams& params_;
-  std::vector<double> weight_sums_;  // what losses are divided by, for each column of row weights
+  std::vector<double> weight_sums_;  // the divisors of losses, for each column of row weights
   std::vector<std::int32_t> chosen_;
   std::vector<double> alphas_;
 };

@@ -1,17 +1,17 @@
 // SAGA (Defazio, Bach, Lacoste-Julien 2014) over batches of rows. The objective is the mean of those of B batches,
-// f = 1/B sum f_b + alpha/2 |w|^2. Of each batch the slopes u_b of its rows when it was last visited are kept, and the
-// mean m of the gradients X_b'u_b. A visit computes new slopes at w and steps by
+// f = 1/B sum f_b + alpha/2 |w|^2. For each batch, the slopes u_b of its rows at its last visit are kept, and the mean
+// m of the gradients X_b'u_b. A visit computes new slopes at w and steps by
 //
 //     w -= rate P (X_b'(u_new - u_b) + m + alpha w),     P = B B' of coordinates.hpp,
 //
 // two block products of the batch. Rows are dealt to the batches at random once, and a pass visits the batches in a new
 // random order, both by the context's seed.
 //
-// Where we differ: batches rather than rows, so that a step is a product of matrices for all models of the block; steps
-// in coordinates in which the features are uncorrelated, which is what makes SAGA converge in tens of passes; and a
-// pass is one direction of descent.cpp, whose line search from where the pass began to where it ended makes the
-// objective fall whatever the rate, and measures the gradient exactly. The rate follows the lengths it finds. A pass
-// that does not lead down is replaced by a gradient step.
+// Differences: batches rather than rows, so that a step is a product of matrices for all models of the block; steps in
+// coordinates in which the features are uncorrelated, which makes SAGA converge in tens of passes; and a pass is one
+// direction of descent.cpp, whose line search from where the pass began to where it ended makes the objective fall
+// whatever the rate, and measures the gradient exactly. The rate follows the lengths it finds. A pass that does not
+// lead down is replaced by a gradient step.
 #include "linear/glm/saga.hpp"
 
 #include <algorithm>
@@ -182,7 +182,7 @@ void Saga<T>::run_pass() {
   for (std::size_t t = 0; t < tasks; ++t) this->count_products(t, 1);
 }
 
-/// Rates rise until line searches find that passes go too far: curvature is smaller where losses are.
+/// Rates rise until line searches find that passes go too far: curvature falls as losses fall.
 template <class T>
 void Saga<T>::adapt_rates() {
   for (std::size_t t = 0; t < this->tasks(); ++t) {

@@ -17,7 +17,7 @@ class Saga final : public Descent<T> {
  public:
   Saga(const Context& context, const Dataset<T>& dataset, Objective<T>& objective, Round round);
 
-  /// Device bytes of one column of a task; the batches have a copy of the dataset beside.
+  /// Device bytes of one column of a task; in addition the batches have a copy of the dataset.
   static std::int64_t bytes(std::int64_t examples, std::int64_t weights) {
     return descent_bytes<T>(examples, weights, 6) + 3 * examples * static_cast<std::int64_t>(sizeof(T));
   }

@@ -18,7 +18,7 @@ namespace {
 /// Weights of a model up to which the whole Hessian is cheaper than many steps without it.
 constexpr std::int64_t few_weights = 200;
 /// Rows times weights from which on some steps with a Hessian of some rows cost less than one with that of all rows.
-/// Where nothing is penalised, Newton's steps find the weights to more digits, and features that depend on others.
+/// Without a penalty, Newton's steps find the weights to more digits, and detect features that depend on others.
 constexpr std::int64_t many_entries = 4'000'000;
 /// Columns for which memory is kept before the data get the rest: fewer side by side would waste each pass over X.
 constexpr std::int32_t fewest_worth_room = 8;
@@ -67,7 +67,8 @@ GlmSolver chosen_solver(const GlmParams& params, const GlmSheaf& sheaf, std::int
   const std::int64_t size = features + (params.intercept ? 1 : 0);
   const std::int64_t weights = size * params.columns;
   if (weights > few_weights) {
-    // Of classes, curvatures fall far below those at the start, by which features are scaled, and many steps are short.
+    // With classes, curvatures fall far below those at the start, by which features are scaled, and many steps are
+    // short.
     const bool classes = params.columns > 1 || params.loss == Loss::logistic;
     const auto columns = static_cast<std::int64_t>(sheaf.tasks.size()) * params.columns;
     return classes && !linear::decorrelates(size, sheaf.examples, columns) ? GlmSolver::newton_cg : GlmSolver::lbfgs;

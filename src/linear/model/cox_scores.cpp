@@ -1,5 +1,5 @@
-// Score residuals of Cox models (Lin and Wei, The robust inference for the Cox proportional hazards model, 1989): what
-// each row adds to the slope of the partial likelihood, as an event and as a row at risk.
+// Score residuals of Cox models (Lin and Wei, The robust inference for the Cox proportional hazards model, 1989): the
+// contribution of each row to the slope of the partial likelihood, as an event and as a row at risk.
 //
 // With the event terms k of core/partial_likelihood.hpp, D_k = R_k - fraction_k E_k and m_k the mean of x over that
 // sum, the residual of row i at time t_i is

@@ -1,4 +1,4 @@
-// What is said of a trained Cox model, as R's coxph does: likelihoods by one pass over the sorted rows in double,
+// Statistics of a trained Cox model, as R's coxph reports them: likelihoods by one pass over the sorted rows in double,
 // standard errors and tests from the observed information.
 #include <algorithm>
 #include <cmath>
@@ -27,7 +27,7 @@ double log_likelihood(const GlmProblem& problem, std::span<const double> z) {
                     [&](std::int64_t i) { return weight_of(sheaf, static_cast<std::size_t>(i)); });
 }
 
-/// Of the rows of weight above 0.
+/// Harrell's concordance of the rows of weight above 0.
 void add_concordance(const GlmSheaf& sheaf, std::span<const double> z, SurvivalStatistics& survival) {
   std::vector<double> values, times, weights;
   std::vector<std::uint8_t> events;

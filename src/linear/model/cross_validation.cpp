@@ -15,7 +15,7 @@ namespace {
 
 using linear::Problem;
 
-// As LIBLINEAR's -C.
+// The limits of LIBLINEAR's -C.
 constexpr double largest_cost = 1024;
 constexpr double largest_regression_cost = 1048576;
 constexpr int unchanged_costs = 5;
@@ -82,7 +82,7 @@ Predictions without_decisions(const Folds& folds) {
   return result;
 }
 
-/// Of the tasks of the round: each row's decision values by the models that did not see it.
+/// Stores each row's decision values by the models that did not see it, for the tasks of the round.
 template <class T>
 void keep_held_out(const Folds& folds, const Round& round, const Block<T>& z, Predictions& result) {
   for (std::int64_t i = 0; i < result.rows; ++i)
@@ -235,7 +235,7 @@ class CostLoop {
   const std::function<void(const CostTrial&)>& listen_;
 };
 
-/// From just below the largest target, or from `largest` where that is above 0, down to 0.
+/// From just below the largest target, or from `largest` if that is above 0, down to 0.
 std::vector<double> epsilons_of(std::span<const double> targets, double largest) {
   double most = 0;
   for (const double y : targets) most = std::max(most, std::abs(y));

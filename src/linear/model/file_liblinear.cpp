@@ -10,8 +10,8 @@
 //     ...
 //
 // Regression has no label line, and neither have one-class models, which have a line "rho 0.5" before the weights and
-// never a bias. Every number of the weights has a blank behind it. The bias is -1 where there is none; its weights are
-// the last line.
+// never a bias. Every number of the weights has a blank behind it. The bias is -1 if there is none; its weights are the
+// last line.
 #include <algorithm>
 #include <cmath>
 #include <optional>

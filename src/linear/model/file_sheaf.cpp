@@ -1,4 +1,4 @@
-// What a model file of Sheaf's own says of linear models, behind the lines that all families begin with:
+// Lines of linear models in Sheaf's own model files, after the lines that all families begin with:
 //
 //     solver L2R_LR
 //     names yes
@@ -15,8 +15,8 @@
 //     2 - sepal width
 //
 // A line of weights holds the feature's position, one weight for each decision value ("-": all are 0) and the name.
-// Features without weights have a line only where there are names. Lines of class-weights and bias-weights stand only
-// where there are some.
+// Features without weights have a line only if there are names. Lines of class-weights and bias-weights are written
+// only if there are some.
 //
 // The family elastic-net has "names used", lines for features with weights alone, and in place of cost and epsilon
 //
@@ -47,14 +47,14 @@
 //     0.02
 //     ...
 //
-// ("separated": the classes of some rows are certain; reference: its place among the classes from 1 on, 0 where there
-// is none), for Cox models
+// ("separated": the classes of some rows are certain; reference: its place among the classes from 1 on, 0 if there is
+// none), for Cox models
 //
 //     ties efron
 //     events 165 wald 63.2 score 66.1 concordance 0.65
 //
-// one line of standard errors for each feature and the intercept, if there are any, and one training. What standard
-// errors are from stands only where that is not the expected information.
+// one line of standard errors for each feature and the intercept, if there are any, and one training. The line
+// "standard-errors" is written only if they are not from the expected information.
 #include <algorithm>
 #include <array>
 
@@ -96,7 +96,7 @@ void describe_solver(File& file, Model& model) {
   file.end_line();
 }
 
-/// Of a net of several targets.
+/// Lines of a net of several targets.
 template <class File, class Model>
 void describe_targets(File& file, Model& model) {
   auto count = static_cast<std::int64_t>(model.target_names.size());
@@ -147,7 +147,7 @@ void describe_errors(File& file, Model& model) {
 
 const Words tie_words{"breslow", "efron"};
 
-/// What is said of Cox models beside.
+/// Further lines of Cox models.
 template <class File, class Glm>
 void describe_survival(File& file, Glm& glm) {
   choice_line(file, "ties", glm.ties, tie_words);

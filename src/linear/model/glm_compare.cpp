@@ -39,7 +39,7 @@ std::string kind_text(const GlmTraining& glm) {
 
 bool near(double a, double b) { return std::abs(a - b) <= 1e-6 * std::max({1.0, std::abs(a), std::abs(b)}); }
 
-/// Deviances of models without features are equal where rows, weights, targets and offsets are; those of a negative
+/// Deviances of models without features are equal if rows, weights, targets and offsets are; those of a negative
 /// binomial family depend on theta too.
 void check_same_rows(const LinearModel& first, const LinearModel& second) {
   const auto& a = first.glm->statistics;

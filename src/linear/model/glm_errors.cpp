@@ -18,8 +18,8 @@
 namespace sheaf::linear {
 namespace {
 
-/// What a row's loss curves: at its target or, if `expected`, on average, at the mean of its target or over both
-/// classes.
+/// Second derivatives of the rows' losses: at each row's target or, if `expected`, on average, at the mean of its
+/// target or over both classes.
 std::vector<double> curvatures_of(const GlmProblem& problem, std::span<const double> z, bool expected) {
   std::vector<double> result(z.size(), 0.0);
   with_glm_loss(problem.kind.loss, [&](auto functor) {
@@ -163,7 +163,7 @@ class Matrices {
     return total_hessian(columns > 1 ? class_probabilities(problem_, z_) : curvatures_of(problem_, z_, expected));
   }
 
-  /// What a row would say of the weights on average if its classes were equally likely, in units in which the inverse
+  /// The mean information of a row about the weights if its classes were equally likely, in units in which the inverse
   /// of one feature's element is that of its mean square.
   std::vector<double> design() {
     const auto columns = problem_.params.columns;
@@ -278,15 +278,15 @@ Uncertainty uncertainty_of(std::span<const double> information, const std::vecto
   return {cholesky.inverse(), cholesky.left_out(), std::vector<std::uint8_t>(order.size(), 0)};
 }
 
-/// A direction in which all rows are certain has next to no information. What a vanishing share of rows with equally
-/// likely classes would say is added, so that variances in such directions are huge but finite, and those of all
-/// weights that take part in them are found, whatever the reference class. A weight diverges if it is uncertain by more
-/// than `wild` per typical difference of what its feature has beside the others.
+/// In a direction in which all rows are certain there is next to no information. A vanishing share of the information
+/// of rows with equally likely classes is added, so that variances in such directions are huge but finite, and those of
+/// all weights that take part in them are found, whatever the reference class. A weight diverges if it is uncertain by
+/// more than `wild` per typical difference of its feature beyond the others.
 Uncertainty uncertainty_of_certain_rows(std::span<const double> information, std::span<const double> design,
                                         double rows, const std::vector<std::size_t>& order, double tolerance) {
   constexpr double wild = 15;
   const double vanishing = tolerance;  // more than the rounding of the information
-  // A tenth of the variance that is left if nothing is known but what was added.
+  // A tenth of the variance that is left if there is no information but the added share.
   const double most = std::min(wild * wild, 0.1 / (vanishing * rows));
   const std::size_t size = order.size();
   const Cholesky shape(design, order, tolerance);
@@ -342,7 +342,7 @@ void add_errors(const Context& context, const Dataset<T>& dataset, const GlmProb
   for (const auto flag : uncertainty.undetermined) statistics.parameters -= flag;
   statistics.dispersion = dispersion_of(problem, pearson, statistics);
   const std::size_t size = order.size();
-  // Scores of separated rows are near 0, and so are the sandwich's errors: the information tells.
+  // Scores of separated rows are near 0, and so are the sandwich's errors: the information decides.
   auto by_information = uncertainty.inverse;
   for (double& element : by_information) element *= statistics.dispersion;
   statistics.errors = roots_of_diagonal(by_information, size);

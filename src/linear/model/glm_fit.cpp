@@ -32,13 +32,13 @@ void check_shape(const GlmProblem& problem, std::int64_t features) {
       rows, weights);
 }
 
-/// The fit, with theta estimated in turn with the weights where it is open, as MASS's glm.nb does.
+/// The fit, with theta estimated in turn with the weights if it is open, as MASS's glm.nb does.
 template <class T>
 Fits<T> train(const Context& context, const Dataset<T>& dataset, GlmProblem& problem, const GlmOptions& options) {
   const bool open = problem.kind.family == GlmFamily::negative_binomial && options.theta == 0;
   if (!open) return train_glms(context, dataset, problem.sheaf, problem.params);
   auto& theta = problem.params.parameter;
-  problem.params.loss = Loss::poisson;  // where the estimate begins
+  problem.params.loss = Loss::poisson;  // for the first estimate
   auto fits = train_glms(context, dataset, problem.sheaf, problem.params);
   problem.params.loss = Loss::negative_binomial;
   theta = 1;
@@ -76,7 +76,7 @@ StandardErrors decide_errors(StandardErrors wanted, std::span<const std::int32_t
   return wanted;
 }
 
-/// What the AIC counts beside the weights: the dispersion, or theta.
+/// Parameters that the AIC counts besides the weights: the dispersion, or theta.
 double further_parameters(const GlmTraining& glm) {
   const bool counted = estimated_dispersion(glm) && has_likelihood(glm.family);
   return counted || glm.family == GlmFamily::negative_binomial ? 1 : 0;
@@ -104,7 +104,7 @@ LinearModel train_glm(const Context& context, const Dataset<T>& dataset, const G
   model.bias = decided.intercept && !cox ? 1 : 0;
   model.penalise_bias = false;
   model.weights = flat_weights(fits.weights);
-  if (cox) model.weights.resize(static_cast<std::size_t>(model.features));  // without an intercept that says nothing
+  if (cox) model.weights.resize(static_cast<std::size_t>(model.features));  // without an intercept which has no meaning
   model.feature_names = dataset.feature_names;
   auto& glm = model.glm.emplace();
   glm.family = decided.family;

@@ -1,5 +1,5 @@
-// Generalised linear models as users ask for them: which family has which links and losses, and a sheaf from a dataset
-// and options. Shared by training, prediction and the search.
+// Generalised linear models as users specify them: the links and losses of each family, and a sheaf from a dataset and
+// options. Shared by training, prediction and the search.
 #pragma once
 
 #include <span>

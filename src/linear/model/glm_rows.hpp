@@ -1,4 +1,4 @@
-// Loops over the training rows of a generalised linear model, for what is said of it.
+// Loops over the training rows of a generalised linear model, for its statistics.
 #pragma once
 
 #include <algorithm>

@@ -98,7 +98,7 @@ double log_likelihood(const GlmProblem& problem, const DistributionSums& sums, s
   return distribution.classes ? sums.likelihood : number_likelihood(problem, sums, z);
 }
 
-/// Of a multinomial model without features.
+/// Intercepts of a multinomial model without features.
 std::vector<double> null_intercepts(const GlmProblem& problem) {
   const auto& sheaf = problem.sheaf;
   const auto columns = static_cast<std::size_t>(problem.params.columns);

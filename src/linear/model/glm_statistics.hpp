@@ -1,4 +1,4 @@
-// What is said of a trained generalised linear model: deviances, likelihood, dispersion, standard errors.
+// Statistics of a trained generalised linear model: deviances, likelihood, dispersion, standard errors.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ std::vector<double> training_decisions(const Context& context, const Dataset<T>&
 /// for the target varies no more than a Poisson variable does.
 double likely_theta(const GlmProblem& problem, std::span<const double> decisions, double start);
 
-/// Pearson's statistic over its degrees of freedom, or 1 where the family fixes the dispersion.
+/// Pearson's statistic over its degrees of freedom, or 1 if the family fixes the dispersion.
 double dispersion_of(const GlmProblem& problem, double pearson, const GlmStatistics& statistics);
 
 /// Above so many weights no standard errors: their number squared is kept, and cubed computed.
@@ -30,7 +30,7 @@ inline bool counts_effective_parameters(double rows, std::int64_t weights) {
   return rows * static_cast<double>(weights) * static_cast<double>(weights) <= 2e10;
 }
 
-/// Fills in the statistics, and whether the classes are separated. `glm` says what standard errors are from.
+/// Fills in the statistics, and whether the classes are separated. `glm` holds the kind of standard errors.
 template <class T>
 void add_statistics(const Context& context, const Dataset<T>& dataset, const GlmProblem& problem,
                     const Block<T>& weights, std::int32_t reference, GlmTraining& glm);
@@ -53,13 +53,13 @@ void count_effective_parameters(const Context& context, const Dataset<T>& datase
 double effective_parameters(std::span<const double> information, const std::vector<std::size_t>& order,
                             std::size_t penalised, double penalty, double tolerance);
 
-/// What an information says of each weight; one element a weight.
+/// Variances and defects of the weights, derived from an information matrix; one element for each weight.
 struct Uncertainty {
   std::vector<double> inverse;             // of the information: 0 for what is not determined
   std::vector<std::uint8_t> undetermined;  // whether a feature is a combination of others
   std::vector<std::uint8_t> diverging;     // whether a weight would grow without end
 };
-/// Without a look at what diverges. `order` as intercepts_first() has it.
+/// Does not test whether weights diverge. `order` as intercepts_first() has it.
 Uncertainty uncertainty_of(std::span<const double> information, const std::vector<std::size_t>& order,
                            double tolerance);
 /// If some rows are certain, so that weights may diverge. `design`: the information of one of so many rows if nothing

@@ -1,7 +1,7 @@
 // LIBLINEAR's models with an L1 penalty, min over w of sum of |w| + sum of cost * loss, as elastic nets: those divide
 // the losses by the sum S of the row weights, so that row weights of cost / (cost of the negative rows) and alpha = 1 /
-// (S * cost of the negative rows) give the same optimum. The bias is one more feature of the dataset where it is
-// penalised, and the intercept of the nets where it is not.
+// (S * cost of the negative rows) give the same optimum. The bias is one more feature of the dataset if it is
+// penalised, and the intercept of the nets if it is not.
 #include <algorithm>
 #include <map>
 #include <tuple>

@@ -27,7 +27,7 @@ Row parallel_row() {
   return {"parallel", "N|auto", "shotgun: features that are updated at once", "auto", {}, set, get};
 }
 
-/// All kinds but those whose name says their l1-ratio.
+/// All kinds but those whose name fixes their l1-ratio.
 std::vector<std::string> kinds_with_ratio() {
   std::vector<std::string> names;
   for (const auto& kind : net_kinds())

@@ -40,21 +40,22 @@ void respond(LinearOps<T>& ops, Loss loss, const NetSheaf& sheaf, Block<T>& z);
 
 NetParams net_params(const NetOptions& options);
 
-/// Makes weights of the features as they are weights of what the column transforms of a split show of them.
+/// Turns weights of the features into weights of the features after a split's column transforms.
 void see_weights(const ColumnTransforms& transforms, std::int32_t split, NetModel& net);
 
-/// Of trained models of a sheaf, with their weights and all classes of a model side by side: in the same order the
-/// models without a penalty, on the same rows, of the features that each has in some class. Those without features, and
-/// those with more than the rows with a weight less 3, which rows would not determine, stay as they are.
+/// Models without a penalty for trained models of a sheaf, in the same order and on the same rows; each has the
+/// features that the trained model has in some class. `nets` come with their weights and with all classes of a model
+/// side by side. Models without features stay as they are, and so do those with more features than the rows with a
+/// weight less 3, which rows would not determine.
 template <class T>
 std::vector<NetModel> relaxed_nets(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf,
                                    const NetParams& params, std::span<const NetModel> nets);
 /// `share` of the weights of the penalised model and the rest of those of the relaxed one. Its fit is that of the
-/// first, and has converged where both have.
+/// first, and has converged if both have.
 NetModel mix_nets(const NetModel& penalised, const NetModel& relaxed, double share);
 
-/// train_net() on what column transforms of one split show of the features; its weights are of those. nullptr: the
-/// features as they are.
+/// train_net() on the features after one split's column transforms; its weights belong to those. nullptr: the features
+/// as they are.
 template <class T>
 LinearModel train_net_seen(const Context& context, const Dataset<T>& dataset, const NetOptions& options,
                            std::span<const float> row_weights, const ColumnTransforms* seen);

@@ -13,7 +13,7 @@ using Features = std::vector<std::int32_t>;
 /// alike), and its features, ascending.
 using Relaxed = std::tuple<std::int32_t, std::int32_t, double, Features>;
 
-/// What models have in some class.
+/// The features that a model has in some class.
 Features features_in_some_class(std::span<const NetModel> classes) {
   Features all;
   for (const auto& one : classes) all.insert(all.end(), one.features.begin(), one.features.end());
@@ -22,7 +22,7 @@ Features features_in_some_class(std::span<const NetModel> classes) {
   return all;
 }
 
-/// Of how many features the rows with a weight can say something without a penalty, as in glmnet.
+/// The number of features that the rows with a weight can determine without a penalty, as in glmnet.
 std::vector<std::int64_t> most_features(const NetSheaf& sheaf) {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(sheaf.weight_columns), sheaf.examples - 3);
   for (std::size_t k = 0; k < sheaf.row_weights.size(); ++k)
@@ -69,7 +69,7 @@ NetSheaf masked_sheaf(const NetSheaf& from, std::span<const Relaxed> models, std
   return sheaf;
 }
 
-/// Without a penalty the objective may be flat, so that the gap says less of weights.
+/// Without a penalty the objective may be flat, so that the gap bounds weights less.
 template <class T>
 NetParams without_penalty(NetParams params) {
   constexpr double close = 1e-10;

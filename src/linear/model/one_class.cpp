@@ -5,8 +5,8 @@
 // min of w'w / 2 + B^2 / 2 (sum of a)^2 - t (sum of a), up to a factor, with the same bounds. Its sum of a is
 // continuous and grows with t; where it is A, w is that of the one-class SVM. So t is searched for, sixteen costs side
 // by side in one block of the dual solver, and between the two nearest of them variables are mixed so that they sum up
-// to A. The bias says what the sum is. rho is then the best one for w, a quantile of the decision values, and the
-// duality gap is known exactly.
+// to A. The bias determines the sum. rho is then the best one for w, a quantile of the decision values, and the duality
+// gap is known exactly.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -71,7 +71,7 @@ class OneClass {
   LinearModel run() {
     fit_.gradient_norm = std::numeric_limits<double>::infinity();
     mix();
-    // As the levels come nearer to each other, so must the solutions come to their optima.
+    // The nearer the levels are to each other, the nearer their solutions must be to the optima.
     dual_.tolerance = options_.tolerance;
     for (int round = 0; round < most_rounds && !fit_.converged; ++round, dual_.tolerance /= costs_at_once)
       narrow(round);
@@ -91,7 +91,7 @@ class OneClass {
   double weight(std::int64_t i) const {
     return sheaf_.row_weights.empty() ? 1.0 : static_cast<double>(sheaf_.row_weights[static_cast<std::size_t>(i)]);
   }
-  /// Of the level t: rho and what the bias adds to decision values.
+  /// The level t at this rho: rho plus the bias's share of the decision values.
   double level(double rho) const { return rho + bias_ * bias_ * wanted_; }
 
   /// The solution at a level from which on nothing changes.
@@ -145,7 +145,7 @@ class OneClass {
     mix();
   }
 
-  /// The solution of level t takes the place of the nearest one on its side where it is nearer.
+  /// The solution of level t takes the place of the nearest one on its side if it is nearer.
   void take(bool below, double t, double sum, const Fits<T>& fits, std::int32_t k) {
     Solution& solution = below ? low_ : high_;
     double& nearest = below ? low_level_ : high_level_;
@@ -156,7 +156,7 @@ class OneClass {
       solution.w[j] = t * static_cast<double>(fits.weights(static_cast<std::int64_t>(j), k));
   }
 
-  /// w where the variables sum up to what is wanted, its best rho, and the gap; kept where the gap is the smallest so
+  /// w at which the variables sum up to the wanted total, its best rho, and the gap; kept if the gap is the smallest so
   /// far.
   void mix() {
     const double range = high_.sum - low_.sum;

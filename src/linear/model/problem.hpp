@@ -41,7 +41,7 @@ void check_offsets(std::span<const double> offsets, std::int64_t rows, std::span
 template <class T>
 LinearOptions with_method(const Context& context, const Dataset<T>& dataset, LinearOptions options, std::int64_t tasks);
 
-// Of options with a method.
+// Parameters from options whose method is set.
 NewtonParams newton_params(const LinearOptions& options);
 DualParams dual_params(const LinearOptions& options);
 
@@ -54,7 +54,7 @@ template <class T>
 Fits<T> train_tasks(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf,
                     const LinearOptions& options);
 
-/// train_linear() on what column transforms of one split show of the features; its weights are of those. nullptr: the
+/// train_linear() on the features after one split's column transforms; its weights belong to those. nullptr: the
 /// features as they are.
 template <class T>
 LinearModel train_seen(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
@@ -68,7 +68,7 @@ std::int32_t choose_class(std::span<const double> decisions, std::size_t classes
                           std::span<const std::uint8_t> present = {});
 
 /// Calls use(round, z) with the decision values of the tasks of each round. `weights` has one row for each feature of
-/// the dataset and one for the bias where bias > 0.
+/// the dataset and one for the bias if bias > 0.
 template <class T>
 using UseDecisions = std::function<void(const Round&, const Block<T>&)>;
 
@@ -82,7 +82,7 @@ template <class T>
 using ChangeDecisions = std::function<void(LinearOps<T>&, Block<T>&)>;
 
 /// On the context's device, finished. Rounds hold whole groups of `group` neighbouring tasks and leave `reserved` bytes
-/// of the memory free. `seen`: weights are those of its tasks, for the features as these see them.
+/// of the memory free. `seen`: weights are those of its tasks, for features after its transforms.
 template <class T>
 void for_device_decisions(const Context& context, const Dataset<T>& dataset, const Block<T>& weights, T bias,
                           std::int32_t group, std::int64_t reserved, const UseDecisions<T>& use,

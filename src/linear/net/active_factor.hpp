@@ -69,7 +69,7 @@ class ActiveFactor {
   }
 
  private:
-  /// Rotations of the columns from `first` to `last` of a row; returns what is carried to the last of them.
+  /// Rotations of the columns from `first` to `last` of a row; returns the number carried to the last of them.
   double rotate(double* l, std::size_t first, std::size_t last) const {
     double carried = l[first];
     for (std::size_t c = first; c < last; ++c) {

@@ -34,7 +34,7 @@ struct Single {
   }
   static double largest(double value) { return value; }
   static double sum_before(double /*value*/) { return 0; }
-  /// The places of what is not 0; returns their number.
+  /// The places of the numbers that are not 0; returns their number.
   template <class T>
   static std::int32_t list_nonzero(const T* w, std::int32_t count, std::int32_t* places) {
     std::int32_t found = 0;
@@ -62,7 +62,7 @@ struct CpuDenseColumns : DenseColumns<T> {
   }
 };
 
-/// All columns of a dataset; dense ones are transposed once and kept beside it.
+/// All columns of a dataset; dense ones are transposed once and kept with it.
 template <class T>
 class CpuColumns {
  public:

@@ -39,7 +39,7 @@ class ClassShares {
   }
 
   std::size_t classes() const { return classes_; }
-  /// Of a class that no row has: its best intercept is infinite, and it keeps the one that it has.
+  /// True for a class without rows: its best intercept is infinite, and it keeps its present one.
   bool fixed(std::size_t k) const { return fixed_[k] != 0; }
   double* values(std::size_t k) { return shares_.data() + k * rows_; }
 
@@ -75,7 +75,7 @@ class ClassShares {
     }
     return tilt_;
   }
-  /// What intercepts that follow the tilt gain, times the sum of the row weights.
+  /// The gain of moving the intercepts along the tilt, times the sum of the row weights.
   double gain() const { return gain_; }
   /// The sum of the dual values of the residuals times a factor: the entropy of the shares y - u.
   double dual_at(double scale, const double* residuals, const double* offsets) const {

@@ -95,8 +95,8 @@ class ColumnProducts {
   }
 
   /// Products of columns from `first` of the list on with those up to themselves, less `centers`, under the weights s:
-  /// out[a * stride + b]. Sparse columns are not centred. `rows`, where there are any: these alone, s is theirs.
-  /// `factors`, where there are any: numbers over the rows, with which columns are multiplied first; neighbours in the
+  /// out[a * stride + b]. Sparse columns are not centred. `rows`, if given: these alone, s is theirs.
+  /// `factors`, if given: numbers over the rows, with which columns are multiplied first; neighbours in the
   /// list may have the same. `scratch` is memory that callers keep.
   void weigh(std::span<const std::int32_t> list, std::size_t first, std::span<const double> centers,
              std::span<const std::int32_t> rows, std::span<const double> s, double* out, std::size_t stride,

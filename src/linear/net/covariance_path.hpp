@@ -3,18 +3,18 @@
 //
 //   quadratic model at w0:   Q(w) = L(w0) - g'(w - w0) + (w - w0)'H(w - w0) / 2 + penalties of w
 //
-// with H the products of features under the second derivatives of the loss, centred where there is an intercept. A
+// with H the products of features under the second derivatives of the loss, centred if there is an intercept. A
 // coordinate step on Q costs as many multiplications as there are features in work, whatever the number of rows
 // (covariance updates: Friedman, Hastie and Tibshirani, Regularization paths for generalized linear models via
 // coordinate descent, 2010, section 2.2). Rows are visited once a Newton step: decision values, slopes, X'u.
 //
-// Where we differ. H is kept from step to step and from alpha to alpha, scaled, for as long as second derivatives have
+// Differences. H is kept from step to step and from alpha to alpha, scaled, for as long as second derivatives have
 // changed so little that steps lead close enough (CovariancePath::must_renew); the gradient is always that of the
-// present weights. Squares of few features never visit rows at all: H and X'y are those of all features, and those of a
 // fold are those of all rows less the ones that it holds out. Every model ends with a duality gap of all features.
 //
 // The weights of a softmax model of K classes are K features to each feature of the dataset: one quadratic model has
-// all of them, with the products under what couples classes (covariance_classes.hpp). glmnet takes classes in turn.
+// all of them, with the products under the second derivatives that couple classes (covariance_classes.hpp). glmnet
+// takes classes in turn.
 #pragma once
 
 #include <cstdint>
@@ -50,15 +50,15 @@ class CovariancePath {
   virtual ~CovariancePath() = default;
 
   virtual CovarianceReport solve(double alpha, const GapGoal& goal, std::int32_t max_epochs) = 0;
-  /// Of all features or, of several classes, of all features in each.
+  /// One weight for each feature or, with several classes, for each feature in each class.
   virtual std::span<const double> weights() const = 0;
-  /// One, or one a class; of several classes the sum is 0.
+  /// One, or one a class; the intercepts of several classes sum to 0.
   virtual std::vector<double> intercepts() const = 0;
-  /// x'w of all rows or, of several classes, of all rows in each.
+  /// x'w of all rows or, with several classes, of all rows in each class.
   virtual std::span<const double> products() = 0;
 };
 
-/// What all paths of a dataset share.
+/// Data shared by all paths of a dataset.
 template <class T>
 class CovarianceSolver {
  public:

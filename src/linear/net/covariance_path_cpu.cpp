@@ -1,4 +1,4 @@
-// Which datasets have covariance paths, and what the paths of one share.
+// Selects the datasets that have covariance paths, and prepares the data shared by the paths of one dataset.
 #include "core/instruction_sets.hpp"
 #include "linear/net/covariance_walk.hpp"
 
@@ -28,7 +28,7 @@ class CpuCovarianceSolver final : public CovarianceSolver<T> {
   }
 
   void share(Loss loss, std::span<const ModelTask<T>> tasks) override {
-    // Products of all features are worth it where they cost less than looking at all rows for each of 100 models.
+    // Products of all features pay if they cost less than looking at all rows for each of 100 models.
     constexpr std::int64_t few_features = 1024;
     if (loss != Loss::squared || tasks.empty() || x_.features() > few_features || x_.features() > 2 * x_.rows()) return;
     shared_ = std::make_unique<SharedProducts>(covariance::share_products(x_, tasks, threads_));

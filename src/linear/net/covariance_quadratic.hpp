@@ -27,7 +27,7 @@ namespace sheaf::linear::covariance {
 template <class T>
 class MemberModel {
  public:
-  /// Of `count` classes. `task` stays where it is, and its penalties change.
+  /// A model of `count` classes. `task` must outlive it, and its penalties may change.
   MemberModel(const ModelTask<T>& task, std::size_t features, std::size_t count)
       : task_(task), features_(static_cast<std::int32_t>(features)), classes_(static_cast<std::int32_t>(count)) {
     penalty1.assign(features * count, 0.0);
@@ -117,7 +117,7 @@ class MemberModel {
       rest[k] = g[at(members[k])];
     }
   }
-  /// Makes the quadratic model smaller until what its gradient leaves of the duality gap is at most `goal`.
+  /// Makes the quadratic model smaller until the gap of its gradient is at most `goal`.
   bool minimise(double goal) {
     constexpr int most_cycles = 100;
     constexpr int old_factor = 5;
@@ -166,7 +166,7 @@ class MemberModel {
     for (std::size_t k = 0; k < members.size(); ++k)
       if (now[k] != 0) active_.push_back(static_cast<std::int32_t>(k));
   }
-  /// The best weights of the active members of a lasso with their signs; those that come to 0 on the way leave. False:
+  /// The best weights of the active members of a lasso with their signs; those that reach 0 on the way leave. False:
   /// some of them make up others.
   bool follow_factor() {
     find_active();
@@ -206,7 +206,7 @@ class MemberModel {
     for (const auto k : active_) move_to(at(k), weights_[at(k)]);
     return true;
   }
-  /// One pass over all members. What is left of a weight behind a factor is rounding.
+  /// One pass over all members. With a factor, steps of the size of rounding are skipped.
   void visit() {
     const double rounding = factors() ? 1e-12 : 0;
     for (std::size_t k = 0; k < members.size(); ++k) {
@@ -266,7 +266,7 @@ class MemberModel {
     for (std::size_t a = 0; a < count; ++a) move_to(at(active_[a]), w[a]);
     return done;
   }
-  /// What a member adds to the gap to first order: a weight times what pulls it.
+  /// The contribution of a member to the gap, to first order: a weight times its pull.
   double left_of(std::size_t k) const {
     const double w = now[k];
     const double pull = rest[k] - penalty_of(k).slope(w);
@@ -295,7 +295,7 @@ class MemberModel {
   /// The best weights of the active members with their signs, all at once.
   void solve_system() {
     constexpr double singular = 1e-13;
-    // Where features depend on each other the model is linear in some direction: with a little more curvature the step
+    // If features depend on each other, the model is linear in some direction: with a little more curvature the step
     // there is long, and ends where a weight is 0.
     constexpr double ridge = 1e-9;
     const auto count = static_cast<std::int32_t>(active_.size());
@@ -331,7 +331,7 @@ class MemberModel {
   std::int32_t features_, classes_;
   std::vector<std::size_t> places_;   // of a feature in all classes
   std::vector<std::int32_t> active_;  // members that have a weight
-  ActiveFactor factor_;               // of active members, where the matrix is constant
+  ActiveFactor factor_;               // of active members, if the matrix is constant
   std::vector<std::uint8_t> in_factor_;
   std::vector<double> weights_, pulls_, steps_;
   std::vector<double> part_;  // of the matrix: theirs

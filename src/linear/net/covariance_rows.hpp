@@ -1,4 +1,4 @@
-// Losses over the rows of one path, as loops of one thread want them.
+// Losses over the rows of one path, in a form for loops of one thread.
 //
 //   z_i = x_i'w + b + o_i,   u_i = -s_i l'(z_i),   v_i = s_i l''(z_i),   mean loss (1 / S) sum s_i l(z_i)
 //
@@ -62,7 +62,7 @@ auto with_rows_of(Loss loss, const F& f) {
   return f(SquaredRows{});
 }
 
-/// Rows that are taken together: what is known of them stays in the nearest cache.
+/// Rows that are taken together: their data stays in the nearest cache.
 constexpr std::int64_t rows_together = 1024;
 
 /// Sums over rows at some decision values.
@@ -72,7 +72,7 @@ struct RowTotals {
   double curvature = 0;  // its second derivative
 };
 
-/// Everything that a path knows of its rows.
+/// All data of a path's rows.
 template <class T>
 class RowValues {
  public:
@@ -124,7 +124,7 @@ class RowValues {
     for (std::size_t i = 0; i < residuals.size(); ++i) residuals[i] -= own * curvatures[i];
     if (!quadratic) tilt[0] = own;
   }
-  /// What intercepts that follow the tilt take off the mean loss.
+  /// The decrease of the mean loss if the intercepts move along the tilt.
   double gain_of_tilt() const { return shares_ ? shares_->gain() / total_ : tilt[0] * tilt[0] * volume / (2 * total_); }
   /// The dual value of the residuals times a factor.
   double dual_at(double scale) {
@@ -225,7 +225,7 @@ class RowValues {
   static constexpr std::size_t side = 8;
   static std::size_t padded(std::size_t count) { return (count + side - 1) / side * side; }
 
-  /// An intercept that is not trained is part of the offsets, as dual points want it.
+  /// An intercept that is not trained is part of the offsets, as dual points require.
   void begin_classes() {
     shares_.emplace(classes(), weights, targets);
     for (std::size_t k = 0; k < classes(); ++k) {

@@ -4,8 +4,8 @@
 //   the lowest point of the quadratic model (covariance_quadratic.hpp)  ->  the share of the way there that does not
 //   raise the objective (covariance_rows.hpp)  ->  X'u of the members, or of all features (covariance_columns.hpp)
 //
-// Of squares whose products H = X'SX / S and p = X'Sy / S are known of all features, g = p - Hw and the loss
-// (y'Sy / S - w'p - w'g) / 2 take the place of everything that visits rows.
+// For squared losses with the products H = X'SX / S and p = X'Sy / S of all features, g = p - Hw and the loss (y'Sy / S
+// - w'p - w'g) / 2 take the place of everything that visits rows.
 #pragma once
 
 #include <algorithm>
@@ -65,7 +65,7 @@ class PathWalk final : public CovariancePath {
     begin_alpha(alpha);
     CovarianceReport report;
     double lowest = HUGE_VAL;  // gap so far
-    double precision = 0.1;    // of quadratic models, beside the tolerance
+    double precision = 0.1;    // of quadratic models, relative to the tolerance
     int in_vain = 0;
     constexpr int most_in_vain = 5;
     constexpr double rounding = 1e-16;  // of the loss, which quadratic models can't be better than
@@ -157,7 +157,7 @@ class PathWalk final : public CovariancePath {
     refresh_gradient();
     complete_ = true;
   }
-  /// What all rows have, less what is different in the rows of this path.
+  /// Fills the products with those of all rows less the rows whose weights differ on this path.
   void fill_from_shared() {
     std::vector<std::int32_t> rows;
     std::vector<double> changes;
@@ -202,7 +202,7 @@ class PathWalk final : public CovariancePath {
     update_gradient(varying_);
     complete_ = true;
   }
-  /// Where products of all features are known.
+  /// The gradient from the products of all features.
   void refresh_gradient() {
     const std::size_t size = q_.size();
     found_.assign(pulls_.begin(), pulls_.end());
@@ -241,7 +241,7 @@ class PathWalk final : public CovariancePath {
     return sums;
   }
 
-  /// Of all features, or of those in work while the gradient of the others is not known.
+  /// The gap over all features or, while the gradient of the others is not known, over those in work.
   void compute_gap(const GapGoal& goal, CovarianceReport& report) {
     report.features = sum_features(complete_ ? varying_ : q_.members);
     report.rows = {rows_.loss, 0};
@@ -284,7 +284,7 @@ class PathWalk final : public CovariancePath {
       if (q_.place[at(j)] < 0 && may_matter(j, near)) q_.add_member(j);
     if (q_.size() == before) return false;
     if (matrix_known_ && !coupled_) extend(before);
-    if (coupled_) matrix_known_ = false;  // rows don't know the decision values under which products were found
+    if (coupled_) matrix_known_ = false;  // rows don't keep the decision values under which products were found
     return true;
   }
   bool may_matter(std::int32_t j, double near) const {
@@ -314,9 +314,9 @@ class PathWalk final : public CovariancePath {
     q_.center(first, centers, sums, known_volume_);
   }
 
-  /// Whether steps with the products that are known would lead too far from where new ones would. Second derivatives
-  /// that are off by the share d leave about d^2 of the gap.
-  /// A mean says little of features that few rows have: where steps bring little, it is the products that are renewed.
+  /// Whether steps with the present products would end too far from those with new ones. Second derivatives that are
+  /// off by the share d leave about d^2 of the gap. A mean is no guide for features that few rows have: if steps bring
+  /// little, it is the products that are renewed.
   bool must_renew(double gap, double tolerance, bool slow) {
     off_ = 0;
     if (!matrix_known_) return !all_;
@@ -334,14 +334,14 @@ class PathWalk final : public CovariancePath {
     if (!renew && std::abs(scale - 1) >= 1e-3) rescale(scale);
     return renew;
   }
-  /// What products of the members cost, in multiplications that find their numbers in a cache.
+  /// Cost of the products of the members, in multiplications that find their numbers in a cache.
   double renewal_cost() const {
     const auto size = static_cast<double>(q_.size());
     const double entries = static_cast<double>(x_.entries()) / static_cast<double>(x_.features());
     if (coupled_ && classes() == 1) return static_cast<double>(x_.rows()) * size * (8 + size);  // gathered by time
     return x_.sparse() ? 2 * size * size * entries : static_cast<double>(x_.rows()) * size * size / 2;
   }
-  /// What one more step costs: columns come from further away, and losses have exponentials.
+  /// Cost of one more step: columns come from further away, and losses have exponentials.
   double evaluation_cost() const {
     constexpr double far = 3;
     const double losses = (coupled_ && classes() == 1 ? 400 : 150) * static_cast<double>(classes());
@@ -414,7 +414,7 @@ class PathWalk final : public CovariancePath {
     return task_.within_limits(q_.columns[k], q_.before[k] + share * (q_.now[k] - q_.before[k]));
   }
   /// The share of the way that does not raise the objective, which is `loss` and `penalty`, by more than rounding does;
-  /// rows are evaluated there. A loss of counts may be below 0, so that the objective says nothing of their size.
+  /// rows are evaluated there. A loss of counts may be below 0, so that the objective is no measure of their size.
   double take(double loss, double penalty) {
     const double rounding = 1e-14 * (std::abs(loss) + penalty);
     double share = 1;
@@ -430,7 +430,7 @@ class PathWalk final : public CovariancePath {
     }
   }
 
-  /// Weights go on as they went from the alpha before to this one: those of squares are linear in alpha as long as the
+  /// Extrapolates the weights from the alpha before to this one: those of squares are linear in alpha as long as the
   /// same features have weights.
   void follow_path() {
     if (!(fall_ > 1) || !(fall_before_ > 1)) return;
@@ -484,7 +484,7 @@ class PathWalk final : public CovariancePath {
   bool complete_ = false;  // g is known of all features
   std::vector<double> found_;
 
-  // Squares where products of all features are known:
+  // Squared losses with products of all features:
   std::vector<double> pulls_;  // of the targets
   double mean_target_ = 0, squares_ = 0, explained_ = 0;
 

@@ -1,8 +1,8 @@
-// The verbs of elastic nets, beside those of linear models (products/ops.hpp): what a solver of paths asks of a device.
+// The verbs of elastic nets, besides those of linear models (products/ops.hpp): the device work of a solver of paths.
 // Column t of every block belongs to the t-th active model: one that is being trained. The classes of a softmax model
 // are so many neighbouring columns, and active models but for choose_features() and solve(), which take them together.
-// Where penalties are grouped feature_sums() takes them together as well: a part of a model is what has penalties of
-// its own, one of its classes or all of them.
+// If penalties are grouped, feature_sums() takes them together as well: a part of a model is what has penalties of its
+// own, one of its classes or all of them.
 #pragma once
 
 #include <cstdint>
@@ -37,17 +37,17 @@ class NetOps {
   NetOps& operator=(const NetOps&) = delete;
   virtual ~NetOps() = default;
 
-  /// Row weights, targets, penalty factors, limits, what is at risk when (Cox), and the moments of all features under
-  /// each column of row weights.
+  /// Row weights, targets, penalty factors, limits, risk sets (Cox), and the moments of all features under each column
+  /// of row weights.
   virtual void load_tables(const NetSheaf& sheaf, const NetParams& params, const RiskTables& risk,
                            std::span<const double> totals) = 0;
-  /// The same tables for other models, which one thread works on beside these, with its own `linear`. Null: models are
-  /// better trained together.
+  /// The same tables for other models, which one thread trains at the same time, with its own `linear`. Null: models
+  /// are better trained together.
   virtual std::unique_ptr<NetOps> apart(LinearOps<T>& /*linear*/) const { return nullptr; }
-  /// What a model is asked for, with tables that the CPU reads. Nothing: they are on another device.
+  /// The task of a model, with tables that the CPU reads. Empty if they are on another device.
   virtual std::optional<ModelTask<T>> task_on_cpu(const ActiveModel& /*model*/) const { return {}; }
-  /// Means of the features (0 without an intercept) and 1 / the square roots of their curvatures (0 where that is 0),
-  /// for the first columns of row weights.
+  /// Means of the features (0 without an intercept) and 1 / the square roots of their curvatures (0 if that is 0), for
+  /// the first columns of row weights.
   virtual void normalisers(BlockView<T> means, BlockView<T> scales) = 0;
   /// From now on, column t of every block belongs to models[t].
   virtual void choose_models(std::span<const ActiveModel> models) = 0;
@@ -56,24 +56,24 @@ class NetOps {
     linear.multiply_transposed(blocks.u, blocks.g);
     linear.synchronize();
   }
-  /// What the features of each wanted part of a model say about its gap, from blocks w, u and g. Others may be computed
+  /// Sums over the features for the gap of each wanted part of a model, from blocks w, u and g. Others may be computed
   /// as well.
   virtual void feature_sums(const NetBlocks<T>& blocks, Wanted wanted, std::span<FeatureSums> out) = 0;
   /// The dual value of scales[t] * u, for each model: the weighted mean over its examples. Cox: from z, whose residuals
   /// u are.
   virtual void dual_values(Loss loss, const NetBlocks<T>& blocks, std::span<const double> scales,
                            std::span<double> out) = 0;
-  /// Makes the working sets of some models; `sizes` are theirs. Of several classes: what any of them works on.
+  /// Makes the working sets of some models; `sizes` are theirs. With several classes, the union of their sets.
   virtual void choose_features(const NetBlocks<T>& blocks, std::span<const FeatureChoice> choices,
                                std::span<std::int32_t> sizes) = 0;
   /// Trains the models of the last choose_features() on their working sets: their columns of w, z and u, and
-  /// `intercepts`, one for each column. Once the context's work is to end it returns early, and what it leaves is of no
+  /// `intercepts`, one for each column. Once the context's work is to end it returns early, and its results are of no
   /// use.
   virtual void solve(Loss loss, const NetBlocks<T>& blocks, std::span<const SolveOrder> orders,
                      std::span<double> intercepts, std::span<SolveReport> out) = 0;
 };
 
-/// The task of the first columns of a sheaf's tables, which are on the device; `weights` is null where all are 1.
+/// The task of the first columns of a sheaf's tables, which are on the device; `weights` is null if all are 1.
 template <class T>
 ModelTask<T> first_task(const NetSheaf& sheaf, const NetParams& params, const float* weights, const Array<T>& targets,
                         const Array<T>& factors, const Array<T>& means, const Array<T>& variances) {
@@ -94,7 +94,7 @@ ModelTask<T> first_task(const NetSheaf& sheaf, const NetParams& params, const fl
 }
 
 /// The units of features under each column of row weights, in CPU memory: those of the sheaf's column factors, or room
-/// for standard deviations where features are standardised; empty: all are 1.
+/// for standard deviations if features are standardised; empty: all are 1.
 template <class T>
 Array<T> units_of(const NetSheaf& sheaf, const NetParams& params, std::int64_t features);
 /// The lower and the upper limit of each feature's weight, in CPU memory; empty: there are none.

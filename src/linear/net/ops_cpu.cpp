@@ -142,7 +142,7 @@ class CpuNetOps final : public NetOps<T> {
     return {blocks.w.data + model, blocks.g.data + model, blocks.w.stride, group_};
   }
 
-  /// Those parts that need the full product.
+  /// Returns the parts that need the full product.
   template <class Columns>
   std::vector<std::int32_t> sum_screened(const Columns& x, const NetBlocks<T>& blocks,
                                          std::span<const std::int32_t> parts, std::span<FeatureSums> out) {
@@ -202,7 +202,7 @@ class CpuNetOps final : public NetOps<T> {
     screens_[part]->choose(tasks_[index(model)], columns_of(blocks, model), choice.count / (classes_ / group_),
                            ratios_[part], choice.scale, choice.radius, set);
   }
-  /// What a further class works on.
+  /// Adds the working set of a further class.
   void add_set(const NetBlocks<T>& blocks, const FeatureChoice& choice, std::int32_t model,
                std::vector<std::int32_t>& set) {
     auto& more = sets_[index(model)];
@@ -237,7 +237,7 @@ class CpuNetOps final : public NetOps<T> {
     }
     return report;
   }
-  /// Of the classes that share a penalty, `stride` apart.
+  /// Whether a class has a weight, among the classes that share a penalty, `stride` apart.
   template <class V>
   bool has_weight(const V* w, std::int64_t stride) const {
     for (std::int32_t c = 0; c < group_; ++c)
@@ -254,7 +254,7 @@ class CpuNetOps final : public NetOps<T> {
   std::int32_t group_ = 1;  // how many of them share penalties
   std::vector<ModelTask<T>> tasks_;
   std::vector<std::unique_ptr<FeatureScreen<T>>> screens_;  // of parts of models, as
-  std::vector<double> ratios_;                              // what feature_sums() found
+  std::vector<double> ratios_;                              // the results of feature_sums()
   std::vector<std::vector<std::int32_t>> sets_;
 };
 

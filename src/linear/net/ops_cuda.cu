@@ -178,7 +178,7 @@ class CudaNetOps final : public NetOps<T> {
  private:
   cuda::Current here() const { return cuda::Current(device_.index); }
 
-  /// Runs of jobs whose working sets fit the GPU together: all, where X does.
+  /// Runs of jobs whose working sets fit the GPU together: all, if X does.
   std::vector<Range> solvable_parts(std::int64_t count) {
     if (columns_.resident()) return {{0, count}};
     host_lists_.resize(static_cast<std::size_t>(set_offsets_.back()));
@@ -285,7 +285,7 @@ class CudaNetOps final : public NetOps<T> {
       bring(part);
       const auto size = static_cast<unsigned>(part.end - part.begin);
       const auto bytes = shared ? static_cast<std::size_t>(on_chip) : 0;
-      // Features updated at once are what the warps of a block are for.
+      // The warps of a block update features at the same time.
       const bool alone = columns_.average() <= short_column && orders[0].rules.solver != NetSolver::shotgun;
       columns_.with([&](auto x) { gpu::launch_solver<Functor>(x, some, size, bytes, alone, stream_); });
       if (!columns_.resident()) stream_.synchronize();

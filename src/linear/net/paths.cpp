@@ -2,7 +2,7 @@
 //
 // A path goes from large alphas to small ones and starts each model at the one before; of each path one model is active
 // at a time. In each turn one block product X'u serves all active models: it decides by the duality gap which are
-// finished (those paths go on to their next alpha at once, with the same X'u; results.cpp), and which features the
+// finished (those paths continue with their next alpha at once, with the same X'u; results.cpp), and which features the
 // others work on: all with a weight and those nearest to their bound. Then each model solves its small problem by
 // itself (model_solver.hpp). segments.cpp plans which models are active at once.
 #include "linear/net/paths.hpp"
@@ -58,8 +58,9 @@ NetRun<T>::NetRun(const NetRun& whole, const Context& context, std::unique_ptr<L
       ops_(std::move(ops)),
       parallel_(whole.parallel_) {}
 
-/// In a small problem threads that meet after every step spend their time waiting for each other: there each takes some
-/// paths and goes its own way. As many at a time whatever the number of threads, so that results are the same.
+/// In a small problem, threads that synchronise after every step spend their time waiting for each other. Instead each
+/// thread trains some paths by itself. Their number at a time does not depend on the number of threads, so results do
+/// not either.
 template <class T>
 bool NetRun<T>::run_apart(std::span<const std::int32_t> paths) {
   constexpr std::size_t paths_together = 3;
@@ -126,9 +127,9 @@ void NetRun<T>::train_unpenalised() {
   }
 }
 
-/// At alpha = 1 and without weights, the largest |X'u| / penalty says how far alpha may fall before a weight appears.
-/// Features without a penalty have their weights there. Limits make no difference to paths: those of glmnet begin there
-/// as well.
+/// At alpha = 1 and without weights, the largest |X'u| / penalty determines how far alpha may fall before a weight
+/// appears. Features without a penalty have their weights there. Limits make no difference to paths: those of glmnet
+/// begin there as well.
 template <class T>
 std::vector<double> NetRun<T>::largest_alphas() {
   constexpr double smallest_l1_ratio = 1e-3;
@@ -178,7 +179,7 @@ std::vector<std::int32_t> NetRun<T>::columns_of(std::span<const std::int32_t> mo
   return columns;
 }
 
-/// Of all classes of the t-th active model.
+/// Sums over all classes of the t-th active model.
 template <class T>
 FeatureSums NetRun<T>::sums_of(std::int32_t t) const {
   FeatureSums all;

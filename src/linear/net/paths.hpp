@@ -20,10 +20,10 @@ struct NetNull {
   double total = 0;                ///< sum of the weights
   double center = 0;               ///< mean of the target; 0 without an intercept
   double loss = 0;                 ///< mean
-  double deviance = 0;             ///< twice what the loss is above that of a perfect fit
-  double curvature = 0;            ///< largest second derivative of the loss, or where there is no largest its mean
+  double deviance = 0;             ///< twice the loss above that of a perfect fit
+  double curvature = 0;            ///< largest second derivative of the loss, or, if there is no largest, its mean
   double width = 0;                ///< of the smooth quantile loss
-  double target_unit = 1;          ///< what the L2 penalty is divided by
+  double target_unit = 1;          ///< the divisor of the L2 penalty
   std::vector<double> intercepts;  ///< one, or one a class
 };
 
@@ -46,12 +46,12 @@ inline double offset_of(const NetSheaf& sheaf, std::int64_t row, std::int32_t k 
 /// Checks the sheaf; the totals of all columns of row weights.
 std::vector<double> check_nets(const NetSheaf& sheaf, const NetParams& params, std::int64_t rows,
                                std::int64_t features);
-/// Of Cox models; empty for others.
+/// Risk tables of Cox models; empty for others.
 RiskTables risk_tables(const NetSheaf& sheaf, const NetParams& params);
-/// What the model without features is for each path.
+/// The model without features for each path.
 std::vector<NetNull> null_models(const NetSheaf& sheaf, const NetParams& params, const RiskTables& risk,
                                  std::span<const double> totals);
-/// That of a Cox model. `residuals`, if given, gets the weighted ones.
+/// The same for a Cox model. `residuals`, if given, gets the weighted ones.
 NetNull null_cox(const NetSheaf& sheaf, const RiskTables& risk, const NetPath& path, double total,
                  std::vector<double>* residuals = nullptr);
 
@@ -61,12 +61,12 @@ template <class T>
 std::int32_t estimate_parallel(const Context& context, LinearOps<T>& linear, NetOps<T>& ops, const NetSheaf& sheaf,
                                std::span<const double> totals);
 
-/// Watches over a single path, whose decision values nobody asks for.
+/// Watches over a single path, whose decision values are not needed.
 struct PathWatch {
   PathEnd end;
   std::vector<double> explained;  ///< by the models of the alphas
 
-  /// Takes note of the mean loss of a model. True: it is the last, if those before it are known.
+  /// Takes note of the mean loss of a model. True: it is the last, if those before it are recorded.
   bool ends(const NetNull& null, std::size_t alpha, double loss) {
     if (explained.size() <= alpha) explained.resize(alpha + 1, 0.0);
     explained[alpha] = null.deviance > 0 ? 2 * (null.loss - loss) / null.deviance : 0;
@@ -74,7 +74,7 @@ struct PathWatch {
   }
 };
 
-/// Part of a path: its alphas, and where it begins.
+/// Part of a path: its alphas, and its starting point.
 struct PathSegment {
   std::int32_t path = 0;
   std::vector<std::int32_t> alphas;  // positions in the path
@@ -82,7 +82,7 @@ struct PathSegment {
   std::int32_t hold = -1;            // where models are held for others to begin with, one an alpha; -1: nowhere
 };
 
-/// What is known of an active model, apart from its vectors.
+/// State of an active model, apart from its vectors.
 struct ModelState {
   std::int64_t id = 0;
   std::int32_t segment = 0;
@@ -144,8 +144,8 @@ class NetRun {
   double target_alpha(const ModelState& state) const;
   /// Whether the model is trained for the sake of the next alone.
   bool intermediate(const ModelState& state) const { return state.alpha > target_alpha(state); }
-  /// The gap that is wanted of the model of an alpha, a position in the path.
-  /// `rounding`: what the solver's arithmetic leaves, as a share of the deviance without features.
+  /// The gap that is wanted of the model of an alpha, a position in the path. `rounding`: the rounding of the solver's
+  /// arithmetic, as a share of the deviance without features.
   GapGoal goal_of(std::int32_t path, std::size_t alpha, double rounding) const;
   double tolerance_of(const ModelState& state) const;
   void train_unpenalised();

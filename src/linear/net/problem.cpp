@@ -1,4 +1,4 @@
-// What elastic nets are asked for: checks, models without features, and ranges of alpha.
+// Problems of elastic nets: checks, models without features, and ranges of alpha.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -55,8 +55,9 @@ double weighted_quantile(const NetSheaf& sheaf, const NetPath& path, double tota
   return targets.back().first;
 }
 
-/// Where the model without features is looked for, and so wide a smooth loss that it costs half of the tolerance. (Its
-/// mean second derivative is that of a loss as wide as the targets: within a narrow one are few rows, if any.)
+/// The start of the search for the model without features, and the width of a smooth loss that costs half of the
+/// tolerance. (Its mean second derivative is that of a loss as wide as the targets: few rows, if any, are within a
+/// narrow one.)
 void begin_quantile(const NetSheaf& sheaf, const NetParams& params, const NetPath& path, double& start, NetNull& null) {
   if (params.intercept) start = weighted_quantile(sheaf, path, null.total, params.loss_parameter);
   double loss = 0;
@@ -67,7 +68,7 @@ void begin_quantile(const NetSheaf& sheaf, const NetParams& params, const NetPat
   null.width = loss > 0 ? params.tolerance * null.deviance / (2 * Quantile::least_below) : 1.0;
 }
 
-/// Of one decision value.
+/// The model without features, for one decision value.
 template <class Functor>
 NetNull null_model(const NetSheaf& sheaf, const NetParams& params, const NetPath& path, double total) {
   NetNull null;
@@ -125,8 +126,8 @@ NetNull null_model(const NetSheaf& sheaf, const NetParams& params, const NetPath
   return null;
 }
 
-/// The standard deviation of the targets of a path; without an intercept that from 0. Of several targets, whose
-/// penalties are shared, the root of the mean of their variances. 1 if they are all the same.
+/// The standard deviation of the targets of a path; without an intercept, the root of their mean square. For several
+/// targets, whose penalties are shared, the root of the mean of their variances. 1 if they are all the same.
 double target_unit(const NetSheaf& sheaf, const NetParams& params, const NetPath& path, double total) {
   double variance = 0;
   for (std::int32_t c = path.target; c < path.target + sheaf.classes; ++c) {
@@ -141,7 +142,7 @@ double target_unit(const NetSheaf& sheaf, const NetParams& params, const NetPath
   return variance > 0 ? std::sqrt(variance) : 1;
 }
 
-/// Of several targets: one null model each.
+/// Several targets: the sum of one null model for each.
 template <class Functor>
 NetNull null_targets(const NetSheaf& sheaf, const NetParams& params, NetPath path, double total) {
   NetNull all = null_model<Functor>(sheaf, params, path, total);
@@ -155,7 +156,7 @@ NetNull null_targets(const NetSheaf& sheaf, const NetParams& params, NetPath pat
   return all;
 }
 
-/// Of several classes: intercepts are the logarithms of their shares, of sum 0, where there are no offsets.
+/// Several classes: without offsets, intercepts are the logarithms of the classes' shares, centred to sum 0.
 NetNull null_softmax(const NetSheaf& sheaf, const NetParams& params, const NetPath& path, double total) {
   constexpr double least_share = 1e-15;  // for a class that has no rows
   NetNull null;

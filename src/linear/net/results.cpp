@@ -1,4 +1,4 @@
-// What happens to models that are finished: their results are returned, and their paths go on to the next alpha.
+// Handles finished models: their results are returned, and their paths continue with the next alpha.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,7 +9,7 @@
 namespace sheaf::linear {
 namespace {
 
-/// A GPU has so many features at work at once that it pays to know which of them matter before a model is asked for:
+/// A GPU has so many features at work at once that it pays to find those that matter before a model is trained:
 /// alphas fall by at most this factor, and intermediate models are as good as the next needs them. Three alphas of
 /// table A a decade apart took 2.13 s without and 0.86 s with these; cores would only have more to do.
 constexpr double longest_alpha_step_on_gpu = 1.5;

@@ -1,4 +1,4 @@
-// Logarithms and sums as loops of one thread over rows want them.
+// Logarithms and sums in a form for loops of one thread over rows.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Which features of a model need their product x'u, found without the full product X'u.
+// Finds the features of a model that need their product x'u, without the full product X'u.
 //
 // A model keeps the residuals u0 of its last full product X'u0. Later residuals are u = k u0 + e, and for every feature
 //
@@ -9,8 +9,8 @@
 // shown to stay within their bounds by two stored numbers each; products are computed for the others alone. The sums
 // are the same as with all products: a feature that is not looked at is no maximum and exceeds no bound.
 //
-// Where penalties are grouped, u are the residuals of all classes one after another, |x'u| is the length of the
-// products with them, and all of the above holds of lengths.
+// If penalties are grouped, u are the residuals of all classes one after another, |x'u| is the length of the products
+// with them, and all of the above holds for lengths.
 #pragma once
 
 #include <algorithm>
@@ -60,7 +60,7 @@ T length_of(const T* numbers, std::int32_t count) {
   return static_cast<T>(std::sqrt(squares));
 }
 
-/// A model's columns of the blocks w and g: one, or all of its classes where penalties are grouped.
+/// A model's columns of the blocks w and g: one, or all of its classes if penalties are grouped.
 template <class T>
 struct ModelColumns {
   const T* w;
@@ -122,7 +122,7 @@ class FeatureScreen {
     near_[at] = std::abs(static_cast<float>(length_of(products, group_))) * inverse_[at];
   }
 
-  /// What the features say about the gap. False: a full product is cheaper than all that would have to be looked at.
+  /// Sums over the features for the gap. Returns false if a full product is cheaper than the features to be examined.
   template <class Columns>
   bool feature_sums(const Columns& x, const ModelTask<T>& task, const ModelColumns<T>& columns,
                     std::span<const std::int32_t> free, FeatureSums& sums) {
@@ -145,7 +145,7 @@ class FeatureScreen {
     for (const auto j : free)
       if (columns.weight(j) == 0) look(x, task, columns, j, sums);
     if (features_ > 0 && columns.weight(nearest_) == 0) look(x, task, columns, nearest_, sums);
-    // Beyond the largest ratio so far nothing may be missed; where bounds may be exceeded at a price, neither may that.
+    // Beyond the largest ratio so far nothing may be missed; if bounds may be exceeded at a price, neither may that.
     // With limits, dual points are never scaled up: ratios below 1 do not matter.
     const double ratio = task.limits != nullptr ? 1.0 : task.alpha2 > 0 ? std::min(sums.ratio, 1.0) : sums.ratio;
     limit_ = static_cast<float>(ratio * task.alpha1 * task.total * (1 - rounding));
@@ -157,7 +157,7 @@ class FeatureScreen {
     return true;
   }
 
-  /// The working set of at most `count` features; see FeatureChoice. `ratio` is what feature_sums() found.
+  /// The working set of at most `count` features; see FeatureChoice. `ratio` is that of feature_sums().
   void choose(const ModelTask<T>& task, const ModelColumns<T>& columns, std::int32_t count, double ratio, double scale,
               double radius, std::vector<std::int32_t>& set) {
     std::int32_t counts[ratio_buckets] = {};
@@ -170,7 +170,7 @@ class FeatureScreen {
     };
     for (const auto& [j, pull] : looked_) add(j, pull);
     if (task.alpha1 > 0) {
-      // Those that may come to their bounds at the end if they come nearer as fast as alpha falls.
+      // Features that may reach their bounds at the end if they approach them as fast as alpha falls.
       const double nearly = std::clamp(2 - ratio, 0.3, 0.9);
       const auto low = static_cast<float>(nearly * task.alpha1 * task.total);
       const auto about = [share = share(), near = near_.data()](std::size_t j) { return share * near[j]; };
@@ -214,7 +214,7 @@ class FeatureScreen {
     return use(
         [balanced, tilt = upward(tilt_), lean = lean_.data()](std::size_t j) { return balanced(j) + tilt * lean[j]; });
   }
-  /// Of a feature that has a penalty and is not constant; 0 else, so that it is never found.
+  /// Inverse unit and reach of a feature; 0 if it has no penalty or is constant, so that it is never found.
   void take_units(const ModelTask<T>& task, std::int64_t j) {
     const auto at = static_cast<std::size_t>(j);
     const double unit = task.factor(j) * task.unit(j);
@@ -251,7 +251,7 @@ class FeatureScreen {
       }
       sums += sum * sum;
     }
-    // Numbers this small are what rounding leaves.
+    // Numbers this small are rounding.
     distance_ = std::sqrt(rest) + 1e-14 * std::sqrt(now);
     tilt_ = std::sqrt(sums) + 1e-14 * std::sqrt(task.total * now);
   }

@@ -1,7 +1,7 @@
-// Which models a device trains at once, and where they start.
+// Selects the models that a device trains at once, and their starting points.
 //
-// A GPU has room for more models than a search has paths. There a path is cut into segments: a first pass trains every
-// m-th model, then the models between are trained, all segments at once, each from the model that it follows.
+// A GPU has room for more models than a search has paths. On a GPU a path is cut into segments: a first pass trains
+// every m-th model, then the models between are trained, all segments at once, each from the model that it follows.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -15,10 +15,10 @@ namespace {
 /// Models beyond which a device gains nothing.
 constexpr std::int32_t worthwhile_on_cpu = 64;
 constexpr std::int32_t worthwhile_on_gpu = 2048;
-/// Paths are cut where they are fewer.
+/// Paths are cut if models are fewer.
 constexpr std::int32_t models_to_fill_gpu = 512;
 
-/// What the loss of one of several classes is a function of: its log odds against the others.
+/// The log odds of a class against the others, which determine its loss.
 double log_odds_of(std::span<const double> decisions, std::int32_t c) {
   const double own = decisions[static_cast<std::size_t>(c)];
   double others = 0;
@@ -49,7 +49,7 @@ std::int32_t NetRun<T>::most_models() const {
   return static_cast<std::int32_t>(std::max<std::int64_t>(columns / classes(), 1));
 }
 
-/// Whole paths on the CPU; pieces of about the square root of their length where the GPU has room.
+/// Whole paths on the CPU; pieces of about the square root of their length if the GPU has room.
 template <class T>
 void NetRun<T>::plan_segments(std::span<const std::int32_t> paths) {
   const auto count = static_cast<std::int32_t>(paths.size());

@@ -65,7 +65,7 @@ class CpuTables {
   }
 
   /// For `some` columns of row weights from `first` on, whose weights and totals are given. Means first, then the
-  /// squares of what is left, so that a large mean costs no digits.
+  /// squares of the centred values, so that a large mean costs no digits.
   template <class Columns>
   void take_moments_of(const Columns& x, std::int32_t j, const double* weights, std::span<const double> totals,
                        std::int32_t first, std::int32_t some) {

@@ -29,7 +29,7 @@ class Counter {
  public:
   Counter(std::span<const Context> contexts, const NetSheaf& sheaf)
       : contexts_(contexts), rates_(contexts.size(), 0.0) {
-    // Long paths first, so that what is left at the end is short.
+    // Long paths first, so that the last ones are short.
     paths_.resize(sheaf.paths.size());
     std::iota(paths_.begin(), paths_.end(), 0);
     std::stable_sort(paths_.begin(), paths_.end(), [&](std::int32_t a, std::int32_t b) {
@@ -43,7 +43,7 @@ class Counter {
     const std::lock_guard lock(mutex_);
     const auto left = static_cast<std::int64_t>(paths_.size()) - next_;
     if (left == 0 || stopped_ || waited_for(device, left)) {
-      rates_[device] = 0;  // it is gone: nobody may count on it
+      rates_[device] = 0;  // it failed: no path may be assigned to it
       return {};
     }
     const auto& context = contexts_[device];
@@ -80,7 +80,7 @@ class Counter {
   std::span<const Context> contexts_;
   std::mutex mutex_;
   std::vector<std::int32_t> paths_;
-  std::vector<double> rates_;  // paths a second; 0: not known yet
+  std::vector<double> rates_;  // paths a second; 0: not measured yet
   std::int64_t next_ = 0;
   bool stopped_ = false;
   std::exception_ptr error_;

@@ -1,9 +1,9 @@
 // Warm starts along the cost: a column of the block trains tasks that differ in the cost alone, one after another. Each
 // begins at the optimum w of the one before, with z = Xw, so that the change costs no product: the losses are evaluated
-// anew, and what is measured at w = 0, where f and its gradient are proportional to the cost, is scaled.
+// anew, and the quantities at w = 0, where f and its gradient are proportional to the cost, is scaled.
 //
-// Where the loss has a second derivative everywhere, the optimum is a smooth function of the logarithm of the cost, and
-// a task begins on the line through the two optima before it; z follows, being linear in w.
+// If the loss has a second derivative everywhere, the optimum is a smooth function of the logarithm of the cost, and a
+// task begins on the line through the two optima before it; z follows, being linear in w.
 #include "linear/newton/chains.hpp"
 
 #include <algorithm>
@@ -110,7 +110,7 @@ void NewtonBlock<T>::begin_next_task(TaskState& state) const {
   state = next;
 }
 
-/// w += ahead (w - w_before), z likewise; what they were is then the one before.
+/// w += ahead (w - w_before), z likewise; their old values become the ones before.
 template <class T>
 void NewtonBlock<T>::extrapolate(const std::vector<std::uint8_t>& which, const std::vector<double>& ahead) {
   if (w_before_.tasks() == 0) {

@@ -2,12 +2,12 @@
 // but for an unpenalised bias.
 //
 // Lin, Weng, Keerthi 2008 (trust region, alg. 1 and 2), Hsia, Chiang, Lin 2018 (preconditioner), Galli, Lin 2021 (line
-// search and the stopping rule of the conjugate gradients); constants as in LIBLINEAR. Where we differ: many tasks move
-// through one loop, each in its own phase. A task in phase `conjugate` asks for X'D(Xd), one in phase `gradient` for
+// search and the stopping rule of the conjugate gradients); constants as in LIBLINEAR. Differences: many tasks move
+// through one loop, each in its own phase. A task in phase `conjugate` needs X'D(Xd), one in phase `gradient` for
 // X'(slopes): both are "apply X, change the rows, apply X'", so one pair of block products per turn of the loop serves
 // all tasks, whatever their phase, and no task waits for another. A task in phase `gradient` has d = w, which adds Rw
-// to its gradient and gives a fresh z = Xw. Where the device takes X'D(Xd) in one pass over X (`fused`), Xd need
-// not be kept, and Xs may be made once, when the step s is found. Norms in the preconditioner's metric follow from
+// to its gradient and gives a fresh z = Xw. If the device takes X'D(Xd) in one pass over X (`fused`), Xd need not be
+// kept, and Xs may be made once, when the step s is found. Norms in the preconditioner's metric follow from
 // recurrences, so a turn needs two vectors of scalars on the host.
 #include "linear/newton/newton.hpp"
 
@@ -86,7 +86,7 @@ NewtonBlock<T>::NewtonBlock(const Context& context, LinearOps<T>& ops, const She
   w_ = mine.to(ops.device());
 }
 
-/// Xs follows s through the conjugate gradients where Xd is there anyway, or costs little: few tasks, and a loss whose
+/// Xs follows s through the conjugate gradients if Xd is there anyway, or costs little: few tasks, and a loss whose
 /// curvature makes every row count.
 template <class T>
 void NewtonBlock<T>::decide_following() {
@@ -204,7 +204,7 @@ void NewtonBlock<T>::step() {
   if (any(conjugate)) advance_conjugate(conjugate, dHd);
 }
 
-/// The norm of the gradient at which a task ends. The smallest that T can tell from 0 is a multiple of its precision.
+/// The norm of the gradient at which a task ends. The least that differs from 0 in T is a multiple of its precision.
 template <class T>
 double NewtonBlock<T>::wanted_norm(const TaskState& state) const {
   const double share = params_.tolerance * state.share * state.g0;
@@ -214,10 +214,10 @@ double NewtonBlock<T>::wanted_norm(const TaskState& state) const {
   return std::max(by_objective ? std::min(share, left) : left, least_share * state.g0);
 }
 
-/// The norm that bounds what is left to gain where the bias has no penalty, for the tasks `which`; others keep theirs.
-/// At the best bias for w, f is strongly convex in w (modulus 1). Its gradient there and what the bias itself can gain
-/// follow from the gradient g here and the column t of the Hessian that belongs to the bias, which is in proportion to
-/// X'D1: |g - (g_b / t_b) t|^2 + g_b^2 / h_b, to second order in g_b, with h_b the second derivative of f in the bias.
+/// A norm that bounds the remaining gain if the bias has no penalty, for the tasks `which`; others keep theirs. At the
+/// best bias for w, f is strongly convex in w (modulus 1). Its gradient there and what the bias itself can gain follow
+/// from the gradient g here and the column t of the Hessian that belongs to the bias, which is in proportion to X'D1:
+/// |g - (g_b / t_b) t|^2 + g_b^2 / h_b, to second order in g_b, with h_b the second derivative of f in the bias.
 template <class T>
 std::vector<double> NewtonBlock<T>::profiled_norms(const std::vector<std::uint8_t>& which) {
   const auto tasks = states_.size();
@@ -250,7 +250,7 @@ std::vector<double> NewtonBlock<T>::profiled_norms(const std::vector<std::uint8_
   return norms;
 }
 
-/// For tasks in phase `gradient`, hd holds the gradient and q, where there is one, a fresh Xw.
+/// For tasks in phase `gradient`, hd holds the gradient and q, if there is one, a fresh Xw.
 template <class T>
 void NewtonBlock<T>::take_gradients(const std::vector<std::uint8_t>& which) {
   std::vector<double> norms(states_.size());
@@ -321,7 +321,7 @@ void NewtonBlock<T>::set_regions(const std::vector<std::uint8_t>& which) {
     if (which[t] != 0 && states_[t].delta < 0) states_[t].delta = std::sqrt(gMg[t]);
 }
 
-/// How far to go along d; to the trust region's boundary where that is nearer.
+/// How far to go along d; to the trust region's boundary if that is nearer.
 template <class T>
 double NewtonBlock<T>::step_length(TaskState& state, double dHd) const {
   const double alpha = state.rz / dHd;

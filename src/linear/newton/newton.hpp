@@ -30,7 +30,7 @@ inline bool any(std::span<const std::uint8_t> flags) {
   return std::any_of(flags.begin(), flags.end(), [](std::uint8_t flag) { return flag != 0; });
 }
 
-/// Where the flags are set.
+/// Positions of the flags that are set.
 inline std::vector<std::int32_t> positions(std::span<const std::uint8_t> flags) {
   std::vector<std::int32_t> result;
   for (std::size_t t = 0; t < flags.size(); ++t)
@@ -50,7 +50,7 @@ struct TaskState {
   double f = 0;       // objective at w
   double f0 = 0;      // at w = 0
   double wRw = 0;     // the penalty's share is half of it
-  double g0 = -1;     // |gradient at w = 0|; < 0: not known yet
+  double g0 = -1;     // |gradient at w = 0|; < 0: not measured yet
   double share = 1;   // of the rarer class
   double delta = -1;  // trust region; < 0: not set yet
   // Conjugate gradients, with M the preconditioner: r'M^-1 r now and at the start, and the recurrences of d'Md, s'Md,
@@ -59,7 +59,7 @@ struct TaskState {
   double model = 0;  // the quadratic model at s
   int steps = 0;
   bool boundary = false;
-  bool blind = false;  // the last step was too small to be seen in the objective
+  bool blind = false;  // the last step was too small to change the objective
   double growth = 1;   // of the cost since the task before in this column; 1: there is none
   // Preconditioned by its whole Hessian. Each task decides for itself, so that its result does not depend on the
   // others.
@@ -84,7 +84,7 @@ class NewtonBlock {
   }
 
  private:
-  /// The share of a gradient, or of an objective, that T cannot tell from 0.
+  /// The share of a gradient, or of an objective, that T cannot distinguish from 0.
   static constexpr double least_share = 16 * static_cast<double>(std::numeric_limits<T>::epsilon());
 
   /// Whether the factors of a Hessian take little memory beside the blocks over examples.
@@ -146,14 +146,14 @@ class NewtonBlock {
   T bias_ridge_;
   bool follows_ = true;
   std::vector<TaskState> states_;  // column t of every block belongs to states_[t]
-  // Over examples: decisions z = Xw, zs = Xs, q = Xd, u (what X' is applied to), curvatures D.
+  // Over examples: decisions z = Xw, zs = Xs, q = Xd, u (the factor of X'), curvatures D.
   Block<T> z_, zs_, q_, u_, curvatures_;
   // Over weights: w, gradient, step s, residual r, direction d, H d, inverse of the preconditioner.
   Block<T> w_, g_, s_, r_, d_, hd_, inverse_;
   Block<T> results_;  // weights of finished tasks, in the order of the sheaf
-  // w and z of the task before in each column; only where chains go on by extrapolation.
+  // w and z of the task before in each column; only if chains extrapolate.
   Block<T> w_before_, z_before_;
-  // Of the Hessian without R; only between the gradient that it came with and the preconditioner.
+  // The diagonal of the Hessian without R; valid only between the gradient that it came with and the preconditioner.
   Block<T> diagonal_;
   // The preconditioner of tasks of few features for which the diagonal has turned out to be a poor one, and M^-1 r by
   // it.

@@ -23,7 +23,7 @@ namespace {
 
 using linear::cpu::eigen_decomposition;
 
-/// Calls take(feature, value) for what a row stores.
+/// Calls take(feature, value) for the stored entries of a row.
 template <class T, class Take>
 void for_entries(const Matrix<T>& x, std::int64_t row, const Take& take) {
   if (const auto* dense = std::get_if<DenseMatrix<T>>(&x)) {

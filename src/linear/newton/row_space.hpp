@@ -1,7 +1,7 @@
 // Wide data in fewer coordinates. A linear model whose penalty is w'w / 2 depends on the rows through their inner
 // products alone: its weights are a sum of rows. So features may be replaced by any coordinates in which the rows have
 // the same inner products; those of the Cholesky factor of X X' are at most as many as the rows (Hastie, Tibshirani
-// 2004). Objectives, gradients and decision values stay what they are.
+// 2004). Objectives, gradients and decision values do not change.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,19 @@ struct RowSpace {
   DenseMatrix<T> coefficients;  ///< rows x coordinates: a unit step along a coordinate is this sum of the old rows
 };
 
-/// X X' of the features as a column transform of the sheaf shows them, if it has any: rows x rows. Those of sparse data
-/// must not shift.
+/// X X' (rows x rows) of the features after a column transform of the sheaf, if it has any. Sparse data must not be
+/// shifted.
 template <class T>
 std::vector<double> row_products(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf,
                                  std::int32_t column);
 
-/// In a row space steps cost so little that models are trained further, to have scores that do not depend on where
+/// In a row space steps cost so little that models are trained further, to have scores that do not depend on when
 /// training stopped.
 template <class T>
 NewtonParams in_row_space(NewtonParams params);
 
 /// Whether training `tasks` models in a row space that is made for them takes clearly less time than on the features.
-/// Not with the rule `gradient`: where it stops early, it depends on the coordinates.
+/// Not with the rule `gradient`: if it stops early, it depends on the coordinates.
 template <class T>
 bool row_space_pays(const Dataset<T>& dataset, StopRule stop, double tasks);
 
@@ -56,8 +56,8 @@ class RowSpaces {
 /// The sheaf of these tasks on the features as they are.
 Sheaf without_transforms(const Sheaf& sheaf, std::vector<Task> tasks);
 
-/// newton(), by way of the row space if that pays: training goes on from there on the features, so that the stopping
-/// rule is met there.
+/// newton(), by way of the row space if that pays: training then continues on the features, so that the stopping rule
+/// is met on them.
 template <class T>
 Fits<T> newton_by_row_space(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf,
                             const NewtonParams& params);

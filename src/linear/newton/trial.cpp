@@ -1,5 +1,5 @@
-// What happens to a Newton step once conjugate gradients have found it: measured, shortened, taken or refused.
-// Constants as in LIBLINEAR; see newton.cpp for the method.
+// Measures, shortens, accepts or rejects a Newton step that conjugate gradients have found. Constants as in LIBLINEAR;
+// see newton.cpp for the method.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -105,8 +105,8 @@ void NewtonBlock<T>::accept_step(TaskState& state, double trial, double gs, doub
   const double actual = state.f - trial;
   const double noise = rounding<T>(state.f);
   ++state.fit.iterations;
-  // Near the optimum the objective's last digits say nothing any more; the gradient still does, and take_gradients()
-  // stops once it no longer falls.
+  // Near the optimum the objective's last digits are rounding; the gradient is still of use, and take_gradients() stops
+  // once it no longer falls.
   state.blind = std::abs(actual) <= noise && predicted <= noise;
   if (state.blind || params_.rule == StepRule::line_search) {
     state.phase = predicted > 0 && (state.blind || actual > 0) ? Phase::gradient : Phase::finished;

@@ -63,7 +63,7 @@ void gemm_of_columns(std::int64_t m, std::int64_t n, std::int64_t k, const doubl
               a, static_cast<int>(pitch), b, static_cast<int>(pitch), 0, c, static_cast<int>(n));
 }
 
-// Parts are fixed by the shape alone. OpenBLAS prepares what it multiplies anew for each part, so that none is small.
+// Parts are fixed by the shape alone. OpenBLAS packs its operands again for each part, so that none is small.
 constexpr std::int64_t most_parts = 16;
 
 /// out = X b, by parts of the rows.

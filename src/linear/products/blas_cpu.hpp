@@ -24,7 +24,7 @@ template <class T>
 void add_blas_gram(const DenseMatrix<T>& x, Range rows, double* out, std::int64_t pitch, int threads);
 
 /// The lower triangle of X' diag(d) X over some rows of X, all of them without `rows`, is added to `out`; d has a
-/// number for each row of X, `stride` apart, none below 0. X has one more column of the bias, where that is not 0. The
+/// number for each row of X, `stride` apart, none below 0. X has one more column of the bias, if that is not 0. The
 /// same bits for any number of threads.
 template <class T>
 void add_weighted_gram(const Context& context, const DenseMatrix<T>& x, std::span<const std::int32_t> rows, T bias,
@@ -45,7 +45,7 @@ struct RowCoordinates {
 RowCoordinates row_coordinates(std::vector<double>& products, std::int64_t size);
 
 /// The inverse of the Cholesky factor of a symmetric matrix: a lower triangle in row-major order with zeros above.
-/// Empty where the matrix is not positive definite; it is lost. The same bits for any number of threads.
+/// Empty if the matrix is not positive definite; it is lost. The same bits for any number of threads.
 std::vector<double> inverse_cholesky_factor(std::vector<double>& matrix, std::int64_t size, int threads);
 
 }  // namespace sheaf::linear::cpu

@@ -1,7 +1,7 @@
 // Dense block products on the GPU. Those of many tasks go to cuBLAS: X w as it is, X' z as a batch of chunks of rows;
-// few tasks have kernels of their own (few_tasks_cuda.cuh). So has X w of narrow data (at most `narrow` features): a
-// thread holds the weights of its tasks in registers while the rows of X pass by in shared memory, fetched one chunk
-// ahead; and (X o X)' z, which no library offers.
+// few tasks have kernels of their own (few_tasks_cuda.cuh). Two more products have their own kernels: X w of narrow
+// data (at most `narrow` features), in which a thread holds the weights of its tasks in registers while the rows of X
+// pass by in shared memory, fetched one chunk ahead; and (X o X)' z, which no library offers.
 #pragma once
 
 #include <algorithm>
@@ -75,7 +75,7 @@ class StagedRows {
   int turn_ = 0;
 };
 
-/// Where a thread stands: `across` threads side by side share the tasks of a tile, the others take other rows.
+/// Position of a thread: `across` threads side by side share the tasks of a tile, the others take other rows.
 template <int Tasks>
 struct DensePlace {
   int across, lane, lanes, column;
@@ -242,7 +242,7 @@ class DenseProduct {
 
  private:
   static constexpr std::int64_t most_rows = std::int64_t{1} << 24;  // cuBLAS counts in int
-  // A warp goes through all columns of its rows: that pays where there are rows for all warps, or few columns.
+  // A warp goes through all columns of its rows: that pays if there are rows for all warps, or few columns.
   static constexpr std::int64_t enough_rows = 8192;
   static constexpr std::int64_t few_columns = 2048;
 
@@ -284,7 +284,7 @@ class DenseProduct {
     cuda::check_launch("narrow_product");
   }
 
-  /// The diagonal of X' diag(z) X in panels of at most `narrow` columns. A preconditioner asks for it once in a while.
+  /// The diagonal of X' diag(z) X in panels of at most `narrow` columns. A preconditioner uses it once in a while.
   void squared_panels(BlockView<const T> z, BlockView<T> g) {
     for (std::int64_t first = 0; first < x_.columns; first += narrow) {
       const auto count = static_cast<int>(std::min<std::int64_t>(narrow, x_.columns - first));

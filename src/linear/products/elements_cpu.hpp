@@ -15,7 +15,7 @@ namespace sheaf::linear::cpu {
 /// Rows per partial sum; fixed, so that sums do not depend on the number of threads.
 inline constexpr std::int64_t sum_rows = 2048;
 
-/// out[t] = sum over parts of what part(range, sums) added to sums[t], added in the order of the parts.
+/// out[t] = sum over parts of the terms that part(range, sums) added to sums[t], added in the order of the parts.
 template <class Part>
 void sum_over_rows(std::int64_t rows, std::int32_t stride, int threads, std::span<double> out, Part&& part) {
   const std::int64_t parts = (rows + sum_rows - 1) / sum_rows;
@@ -31,7 +31,7 @@ void sum_over_rows(std::int64_t rows, std::int32_t stride, int threads, std::spa
   }
 }
 
-/// One flag a column; columns behind the last task are wanted only where all are.
+/// One flag a column; columns behind the last task are wanted only if all are.
 inline std::vector<std::uint8_t> padded_flags(std::int32_t stride, Wanted wanted) {
   std::vector<std::uint8_t> flags(wanted.begin(), wanted.end());
   flags.resize(static_cast<std::size_t>(stride), wanted.empty() ? std::uint8_t{1} : std::uint8_t{0});

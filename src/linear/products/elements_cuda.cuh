@@ -20,7 +20,7 @@ struct TaskColumn {
   T positive, negative, loss_parameter;
 };
 
-/// What losses read beside the decision values.
+/// Inputs of losses besides the decision values.
 template <class T>
 struct Tables {
   const float* row_weights;  // nullptr: all 1
@@ -29,7 +29,7 @@ struct Tables {
   std::int32_t weight_columns, target_columns;
 };
 
-/// Column transforms, and which of them each task sees the features through.
+/// Column transforms, and the one that each task uses.
 template <class T>
 struct Transforms {
   const T* shifts;  // features x count
@@ -81,7 +81,7 @@ struct DotList {
   DotOperands<T> products[most_dots];
 };
 
-/// partial[block][k][t]: a o b of the k-th product, divided by `over` where that is given. blockIdx.y is k.
+/// partial[block][k][t]: a o b of the k-th product, divided by `over` if that is given. blockIdx.y is k.
 template <class T>
 __global__ void __launch_bounds__(sum_threads)
     dot_rows(const __grid_constant__ DotList<T> list, int stride, int across, double* partial) {
@@ -294,7 +294,8 @@ __global__ void __launch_bounds__(sum_threads)
   });
 }
 
-/// Where nothing is shifted, the bias too. `own`, its weights, may be null: models have none.
+/// Transforms without shifts: weights are multiplied by the factors, and the bias is copied.
+/// `own`, the weights of the bias, is null if models have none.
 template <class T>
 __global__ void raw_unshifted(Transforms<T> transforms, const T* w, const T* own, T* raw, std::int64_t size,
                               int stride) {

@@ -16,7 +16,7 @@
 
 namespace sheaf::linear::cpu {
 
-/// What LinearOps::inverse_factors() takes, of all columns.
+/// Arguments of LinearOps::inverse_factors(), with all columns.
 template <class T>
 struct Curvatures {
   BlockView<const T> d;

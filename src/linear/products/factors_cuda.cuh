@@ -1,5 +1,5 @@
 // Inverse Cholesky factors of X' D X on the GPU, with D of each task, all matrices at once and in double. Blocks of
-// `factor_width` columns follow each other: one kernel inverts the factor of a block on the diagonal, what lies below
+// `factor_width` columns follow each other: one kernel inverts the factor of a block on the diagonal, the blocks below
 // and beside it are products of matrices, for which cuBLAS has batches.
 #pragma once
 

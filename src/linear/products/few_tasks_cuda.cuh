@@ -49,7 +49,7 @@ template <int Count>
 inline constexpr int folded_lanes = Count < warp_lanes ? warp_lanes / Count : 1;
 
 /// z = X w. A warp takes some rows, its lanes every 32nd column, and the weights come from the cache. Values of X are
-/// fetched for `Ahead` columns at once: memory is far, and only what is on its way at the same time is fast.
+/// fetched for `Ahead` columns at once: memory is far, and only overlapping loads are fast.
 template <int Rows, int Tasks, int Ahead, class T>
 __global__ void __launch_bounds__(few_threads)
     few_tasks_product(const T* __restrict__ x, std::int64_t rows, int columns, const T* __restrict__ w, T* z) {

@@ -1,5 +1,5 @@
 // X'X on CPU cores. Threads share the rows of the result, so that its bits do not depend on their number; rows of X go
-// by in chunks, between which a stop is asked for.
+// by in chunks, and it checks for a stop between them.
 #pragma once
 
 #include <algorithm>

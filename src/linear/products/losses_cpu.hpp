@@ -1,4 +1,4 @@
-// What the tasks at hand lose on CPU cores, with derivatives.
+// Losses of the chosen tasks on CPU cores, with derivatives.
 #pragma once
 
 #include <vector>
@@ -69,7 +69,7 @@ class TaskLosses {
 
   std::int32_t weight_columns() const { return weight_columns_; }
 
-  // Of a chosen task that has one cost for all its rows.
+  // Target, cost and weight of a row for a chosen task that has one cost for all its rows.
   T target(std::int64_t row, std::size_t task) const { return targets_[row * target_columns_ + columns_.target[task]]; }
   T cost(std::int64_t row, std::size_t task) const { return weight(row, task) * columns_.positive[task]; }
   T weight(std::int64_t row, std::size_t task) const {
@@ -98,7 +98,7 @@ class TaskLosses {
   }
 
  private:
-  /// What losses() reads and writes; a flag of `wanted` and a sum for each column.
+  /// Arguments of losses(); a flag of `wanted` and a sum for each column.
   struct LossBlocks {
     BlockView<const T> z, step;
     BlockView<T> slopes, curvatures;
@@ -119,7 +119,7 @@ class TaskLosses {
     return i;
   }
 
-  /// Rows x Tasks neighbouring elements: several rows only where Tasks is the whole stride.
+  /// Rows x Tasks neighbouring elements: several rows only if Tasks is the whole stride.
   template <class Functor, int Rows, int Tasks>
   void loss_tile(std::int64_t i, std::int32_t column, const LossBlocks& blocks) const {
     constexpr int width = Rows * Tasks;

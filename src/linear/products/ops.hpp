@@ -1,4 +1,4 @@
-// The verbs of the linear family: the only things a solver of linear models asks of a device. One object serves one
+// The verbs of the linear family: the only operations of solvers of linear models on a device. One object serves one
 // dataset on one device. All blocks are task-minor, live on that device, and have the strides of block_stride().
 //
 // With bias > 0 every example has one more feature of that value, after the real ones, stored nowhere: blocks of
@@ -28,7 +28,7 @@ namespace sheaf::linear {
 /// One flag per task; empty: all.
 using Wanted = std::span<const std::uint8_t>;
 
-/// sum over rows of a o b, each term divided by `over` where that is given.
+/// sum over rows of a o b, each term divided by `over` if that is given.
 template <class T>
 struct Dot {
   BlockView<const T> a;
@@ -42,7 +42,7 @@ struct InverseFactors {
   std::int64_t size = 0;  // 0: a matrix was not positive definite
   std::int32_t count = 0;
   Array<T> by_rows;
-  Array<T> by_columns = {};  // the same again, where the device wants it so
+  Array<T> by_columns = {};  // the same again, if the device needs it
 };
 
 template <class T>
@@ -56,7 +56,7 @@ class LinearOps {
 
   Device device() const { return device_; }
   std::int64_t examples() const { return examples_; }
-  /// Rows of a block of weights: the features, and the bias where models have one.
+  /// Rows of a block of weights: the features, and the bias if models have one.
   std::int64_t weights() const { return features_ + (bias_ > 0 && !hidden_bias_ ? 1 : 0); }
   void hide_bias() { hidden_bias_ = true; }
   /// Whether tasks see the features through column transforms: products then belong to the chosen tasks.
@@ -72,13 +72,13 @@ class LinearOps {
   /// h = (X o X)' d, the diagonal of X' diag(d) X.
   void multiply_squared_transposed(BlockView<const T> d, BlockView<T> h);
 
-  /// X'X, or X' diag(d) X with the first column of `d`, which has no number below 0. Of X as it is, with the bias,
-  /// which must not be hidden: weights() x weights(), in CPU memory.
+  /// X'X, or X' diag(d) X with the first column of `d`, which has no number below 0. X is used without transforms, with
+  /// the bias, which must not be hidden: weights() x weights(), in CPU memory.
   virtual std::vector<double> gram(const Context& context, BlockView<const T> d = {});
 
   /// For each column of `d`: L^-1 with LL' = X' diag(d) X + ridge + share * its largest diagonal element. X' diag(d) X
-  /// is estimated from these rows of X, and its diagonal is at least that column of `diagonal`. Of X as it is, with the
-  /// bias, which must not be hidden.
+  /// is estimated from these rows of X, and its diagonal is at least that column of `diagonal`. X is used without
+  /// transforms, with the bias, which must not be hidden.
   virtual InverseFactors<T> inverse_factors(const Context& context, std::span<const std::int32_t> rows,
                                             BlockView<const T> d, BlockView<const T> diagonal, double ridge,
                                             double share) = 0;
@@ -88,11 +88,11 @@ class LinearOps {
 
   /// Whether `sandwich` of so many tasks takes one pass over X: then it is the way to X' D X d.
   virtual bool fuses(std::int32_t tasks) const = 0;
-  /// hd = X' v with v_t = curvatures_t o X d_t for the wanted tasks and u_t for the others; where q is given,
-  /// q_t = X d_t for the wanted tasks, and anything for the others. Only where it fuses.
+  /// hd = X' v with v_t = curvatures_t o X d_t for the wanted tasks and u_t for the others; if q is given, q_t = X d_t
+  /// for the wanted tasks, and anything for the others. Only if it fuses.
   void sandwich(BlockView<const T> d, BlockView<const T> curvatures, BlockView<const T> u, Wanted wanted,
                 BlockView<T> q, BlockView<T> hd);
-  /// g = X' z and h = (X o X)' d, in one pass over X where that is cheaper.
+  /// g = X' z and h = (X o X)' d, in one pass over X if that is cheaper.
   void transpose_both(BlockView<const T> z, BlockView<T> g, BlockView<const T> d, BlockView<T> h);
 
   /// Brings the sheaf's row weights, targets and column transforms to the device, once per search.
@@ -109,8 +109,8 @@ class LinearOps {
 
   // Models of several classes at once (multinomial): the chosen task t has the `classes` columns from t * classes on,
   // and its target is the number of a class. Wanted flags are of tasks, and the cost of a task is its cost_positive.
-  /// As losses(), with the loss log(sum of exp(z)) - z_y of a row: sums into `values`, one a task, the derivatives in
-  /// each z into `slopes`, and the probabilities exp(z) / sum of exp(z). `step`, `slopes` and `probabilities` may be
+  /// Same as losses(), with the loss log(sum of exp(z)) - z_y of a row: sums into `values`, one a task, the derivatives
+  /// in each z into `slopes`, and the probabilities exp(z) / sum of exp(z). `step`, `slopes` and `probabilities` may be
   /// empty.
   virtual void softmax(std::int32_t classes, BlockView<const T> z, BlockView<const T> step, Wanted wanted,
                        std::span<double> values, BlockView<T> slopes, BlockView<T> probabilities) = 0;
@@ -123,17 +123,17 @@ class LinearOps {
   virtual void center_classes(std::int32_t classes, BlockView<T> w) = 0;
   // Cox models, whose loss is the partial likelihood of all rows of a task (core/partial_likelihood.hpp). The cost of a
   // task is its cost_positive.
-  /// What is at risk when, under the row weights of load_tables().
+  /// Loads the risk sets, under the row weights of load_tables().
   virtual void load_risks(const RiskTables& risk) = 0;
-  /// As losses(): cost times the loss into `values`, its derivatives into `slopes`, and row weight * exp(z), up to a
-  /// factor of each task, into `exponentials`. `step`, `slopes` and `exponentials` may be empty.
+  /// Same as losses(): cost times the loss into `values`, its derivatives into `slopes`, and row weight * exp(z), up to
+  /// a factor of each task, into `exponentials`. `step`, `slopes` and `exponentials` may be empty.
   virtual void partial_likelihood(BlockView<const T> z, BlockView<const T> step, Wanted wanted,
                                   std::span<double> values, BlockView<T> slopes, BlockView<T> exponentials) = 0;
   /// The second derivative times q, in place, for all tasks.
   virtual void partial_curvature(BlockView<const T> exponentials, BlockView<T> q) = 0;
 
-  /// Decision values of generalised linear models become predictions, in place: of several classes the log odds of each
-  /// against all others, else prediction() of the loss.
+  /// Decision values of generalised linear models become predictions, in place: for several classes, the log odds of
+  /// each against all others, else prediction() of the loss.
   virtual void predict(Loss loss, T parameter, std::int32_t classes, BlockView<T> z) = 0;
 
   /// out[k * tasks + t]: the k-th inner product of column t, summed in double.
@@ -175,7 +175,7 @@ class LinearOps {
   /// h = 1 / (1 - share + share (R + h)): the inverse of a tempered diagonal.
   virtual void invert_diagonal(T share, T bias_ridge, BlockView<T> h) = 0;
 
-  /// Waits until every verb asked for is done.
+  /// Waits until every verb called is done.
   virtual void synchronize() = 0;
   /// While sums are delayed, verbs may write those they return later, when dots() or synchronize() returns: a device
   /// that is far away is waited for once.
@@ -201,12 +201,12 @@ class LinearOps {
   virtual void load(const Sheaf& sheaf) = 0;
 
   // Column transforms of the chosen tasks, with s their shifts, f their factors and b the bias.
-  /// Weights of x: raw = f o w, its bias that of w (0 where w has none) less s'raw / b.
+  /// Weights of x: raw = f o w, its bias that of w (0 if w has none) less s'raw / b.
   virtual void weights_to_raw(BlockView<const T> w, BlockView<T> raw) = 0;
   /// g = f o (raw - s raw_bias / b); the bias as it is.
   virtual void gradient_from_raw(BlockView<const T> raw, BlockView<T> g) = 0;
-  /// h = f^2 o (squares - 2 s o sums + s^2 sums_bias / b), where squares = (X o X)'d and sums = X'd, which are not
-  /// there where nothing is shifted; the bias as it is.
+  /// h = f^2 o (squares - 2 s o sums + s^2 sums_bias / b), with squares = (X o X)'d and sums = X'd, which are not there
+  /// if nothing is shifted; the bias as it is.
   virtual void squares_from_raw(BlockView<const T> squares, BlockView<const T> sums, BlockView<T> h) = 0;
 
  private:

@@ -381,7 +381,7 @@ class CpuOps final : public LinearOps<T> {
     return result;
   }
 
-  /// Where models have a bias.
+  /// Copies the weights of the bias, if models have one.
   void copy_bias(BlockView<const T> raw, BlockView<T> to) const {
     if (to.rows > this->features())
       std::copy_n(raw.data + this->features() * raw.stride, to.stride, to.data + this->features() * to.stride);

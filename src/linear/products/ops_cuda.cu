@@ -598,7 +598,7 @@ class CudaOps final : public LinearOps<T> {
   Array<T> between_, row_losses_;
   Array<double> sum_parts_, sums_;
   cuda::StagingRing staging_{stream_};
-  /// Sums on their way to `out`, which are in pinned memory once the stream has come to them.
+  /// Sums on their way to `out`, which are in pinned memory once the stream has reached them.
   struct Coming {
     const double* pinned;
     std::span<double> out;

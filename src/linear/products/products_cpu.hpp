@@ -1,5 +1,5 @@
 // Block products on CPU cores. A tile of tasks is held in registers while one row of X passes by; sums over more than
-// `segment` terms go on in double. Results do not depend on the number of threads, except where OpenBLAS is used.
+// `segment` terms continue in double. Results do not depend on the number of threads, except if OpenBLAS is used.
 #pragma once
 
 #include <algorithm>

@@ -14,7 +14,7 @@
 
 namespace sheaf::linear::gpu {
 
-/// What products are computed with; all of them run in order on the stream.
+/// Resources for products; all products run in order on the stream.
 template <class T>
 struct Engine {
   cudaStream_t stream;

@@ -9,7 +9,7 @@
 
 namespace sheaf::linear::cpu {
 
-/// The operands of the product: u is what X' is applied to for tasks that are not wanted.
+/// The operands of the product: X' is applied to u for tasks that are not wanted.
 template <class T>
 struct Sandwich {
   BlockView<const T> d, curvatures, u;
@@ -62,7 +62,7 @@ std::int64_t list_rows(const Sandwich<T>& s, Range rows, std::int32_t* list) {
   return count;
 }
 
-/// What X' is applied to in row i.
+/// The factors of row i to which X' is applied.
 template <int Width, class T>
 void row_factors(const RowPointers<T>& x, const Sandwich<T>& s, std::int64_t i, const T* bias_weights, T* factors) {
   const T* d = s.d.data;
@@ -182,7 +182,7 @@ void scatter_both(const SparseMatrix<T>& x, T bias, const Pair<T>& pair, BlockVi
   }
 }
 
-/// factors = what X' is applied to in a segment of rows of a dense matrix.
+/// factors = the operand of X' in a segment of rows of a dense matrix.
 template <class T>
 void segment_factors(const DenseMatrix<T>& x, const Sandwich<T>& s, Range rows, T* factors) {
   const std::int32_t stride = s.d.stride;

@@ -1,13 +1,13 @@
 // X' D X d of narrow dense data (at most `narrow` features) in one pass over X. A thread holds the weights and the sums
 // of one task in registers while the rows of X pass by in shared memory; each row serves X d and X' at once, so that
-// beside X only the curvatures are read and nothing is written until the end.
+// besides X only the curvatures are read and nothing is written until the end.
 #pragma once
 
 #include "linear/products/dense_cuda.cuh"
 
 namespace sheaf::linear::gpu {
 
-/// Operands in device memory. Column t goes through the curvatures where wanted[t] is set, else takes u.
+/// Operands in device memory. Column t goes through the curvatures if wanted[t] is set, else takes u.
 template <class T>
 struct SandwichOperands {
   const T* d;
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(dense_threads)
   }
 }
 
-/// v holds X d; elements first .. first + size become what X' is applied to.
+/// v holds X d; elements first .. first + size become the operand of X'.
 template <class T>
 __global__ void pass_through(SandwichOperands<T> operands, const T* bias_weights, T* v, std::int64_t first,
                              std::int64_t size, int stride) {
@@ -122,7 +122,7 @@ bool fuses(const DenseMatrix<T>& x) {
   return x.rows > 0 && x.columns > 0 && x.columns <= narrow;
 }
 
-/// hd: x.columns rows, and one more where there is a bias.
+/// hd: x.columns rows, and one more if there is a bias.
 template <int Columns, int Tasks, int Rows, class T>
 void launch_sandwich(const DenseMatrix<T>& x, const SandwichOperands<T>& operands, BlockView<T> hd, Array<T>& partial,
                      int processors, cudaStream_t stream) {

@@ -12,7 +12,7 @@
 
 namespace sheaf::linear::cpu {
 
-/// What softmax() reads and writes.
+/// Arguments of softmax().
 template <class T>
 struct SoftmaxBlocks {
   std::int32_t classes;

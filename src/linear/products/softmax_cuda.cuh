@@ -17,7 +17,7 @@ struct SoftmaxShape {
   std::int64_t threads() const { return rows * tasks * lanes; }
 };
 
-/// Where a thread stands. Threads behind the last row go along with it, for all of a warp take part in its shuffles.
+/// Position of a thread. Threads behind the last row run too, for all of a warp take part in its shuffles.
 struct SoftmaxPlace {
   std::int64_t row;
   std::int32_t task, lane;
@@ -76,7 +76,7 @@ __device__ T task_cost(const Tables<T>& tables, std::int64_t row, std::int32_t t
   return weight * column.positive;
 }
 
-/// losses[row][task]: 0 where the task is not wanted. A null pointer leaves that part out.
+/// losses[row][task]: 0 if the task is not wanted. A null pointer leaves that part out.
 template <class T>
 __global__ void softmax_rows(SoftmaxShape shape, Tables<T> tables, const T* z, const T* step,
                              const std::uint8_t* wanted, T* slopes, T* probabilities, T* losses) {
@@ -118,7 +118,7 @@ __global__ void softmax_curvature_rows(SoftmaxShape shape, Tables<T> tables, con
     q[at + k] = cost * probabilities[at + k] * (q[at + k] - mean);
 }
 
-/// Of each element of a block, of which the first `columns` of a row are those of tasks.
+/// The diagonal for each element of a block; the first `columns` elements of a row belong to tasks.
 template <class T>
 __global__ void softmax_diagonal_elements(std::int32_t classes, std::int32_t columns, Tables<T> tables,
                                           T* probabilities, std::int64_t size, std::int32_t stride) {

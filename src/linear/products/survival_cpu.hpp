@@ -9,7 +9,7 @@
 
 namespace sheaf::linear::cpu {
 
-/// What is at risk for the chosen task t.
+/// The risk sets of the chosen task t.
 template <class T>
 RiskSets<T> risk_sets(const RiskArrays<T>& risk, const TaskLosses<T>& terms, std::size_t task) {
   auto sets = risk.sets();

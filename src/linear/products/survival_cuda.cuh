@@ -12,7 +12,7 @@ namespace sheaf::linear::gpu {
 inline constexpr int risk_threads = 256;
 inline constexpr std::int32_t risk_vectors = PartialLikelihood<OneThread, double>::vectors;
 
-/// Of all tasks of a block of columns, from task `first` on, each with `risk_vectors` vectors of memory.
+/// All tasks of a block of columns, from task `first` on, each with `risk_vectors` vectors of memory.
 template <class T>
 struct RiskTasks {
   RiskSets<T> sets;  // under the first column of row weights

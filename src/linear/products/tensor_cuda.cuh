@@ -36,9 +36,9 @@ __device__ inline SplitFloat split(float value) {
   return result;
 }
 
-/// What one thread of a warp has of a 16 x 8 matrix A, of an 8 x 8 matrix B and of a 16 x 8 matrix C: with
-/// g = lane / 4 and t = lane % 4 the elements (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4) of A, (t, g), (t + 4, g)
-/// of B, and (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1) of C.
+/// The part that one thread of a warp holds of a 16 x 8 matrix A, of an 8 x 8 matrix B and of a 16 x 8 matrix C: with g
+/// = lane / 4 and t = lane % 4 the elements (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4) of A, (t, g), (t + 4, g) of
+/// B, and (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1) of C.
 struct PieceOfA {
   SplitFloat value[4];
 };
@@ -66,12 +66,12 @@ __device__ inline void add_product(PieceOfC& c, const PieceOfA& a, const PieceOf
 }
 
 /// The tiles of rows that a block works through, each fetched some tiles ahead: 16 rows of X as they lie in memory, and
-/// of z where there is one, with zeros behind the last row.
+/// of z if there is one, with zeros behind the last row.
 template <int Tasks>
 class RowTiles {
  public:
   static constexpr int stages = 3;
-  /// Numbers of shared memory for one tile; what is read behind the last row of X counts 0.
+  /// Numbers of shared memory for one tile; elements read behind the last row of X counts 0.
   static __host__ __device__ int size(int columns) { return tensor_rows * columns + padding + tensor_rows * Tasks; }
 
   __device__ RowTiles(const float* x, const float* z, std::int64_t rows, int columns, float* buffer)
@@ -235,7 +235,7 @@ int transposed_bytes(int columns) {
   return Tiles::stages * Tiles::size(columns) * static_cast<int>(sizeof(float));
 }
 
-/// What a block may have on the current GPU.
+/// Shared memory that a block may have on the current GPU.
 inline int most_shared_bytes() {
   int device = 0;
   int bytes = 0;

@@ -5,7 +5,7 @@
 
 namespace sheaf::linear {
 
-/// sum of d (f (x - s))^2 from the sums of d x^2, d x and d. What rounding leaves below 0 is 0.
+/// sum of d (f (x - s))^2 from the sums of d x^2, d x and d. Returns 0 if rounding leaves less.
 template <class T>
 SHEAF_HOST_DEVICE inline T transformed_square(T squares, T sums, T total, T shift, T factor) {
   const T centred = squares - 2 * shift * sums + shift * shift * total;

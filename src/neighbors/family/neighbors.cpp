@@ -1,5 +1,5 @@
-// Models of nearest neighbours in the search. A point is a k and, where they are tried, a vote, a distance, a weighting
-// of features, lambda and temperature, or cost and gamma of local SVMs. Points that differ in k, vote, lambda, cost and
+// Models of nearest neighbours in the search. A point is a k and, if they are tried, a vote, a distance, a weighting of
+// features, lambda and temperature, or cost and gamma of local SVMs. Points that differ in k, vote, lambda, cost and
 // gamma alone share one list of neighbours; that of votes is kept from batch to batch, and folds that share no row are
 // kept apart inside the search for neighbours.
 #include <algorithm>
@@ -48,7 +48,7 @@ std::vector<Value> values_of(std::string_view kind, const std::vector<std::strin
   return values;
 }
 
-/// What a search may try. A point has those that its models have.
+/// Parameters that a search may try. A point has those of its models.
 enum Axis : std::uint8_t {
   k_axis,
   vote_axis,
@@ -103,7 +103,7 @@ class Axes {
 
   Space space() const { return product_space(axes_, values_); }
   bool has(Axis axis) const { return places_[axis] >= 0; }
-  /// Of an axis that is there.
+  /// Requires that the search has the axis.
   double value(const Point& point, Axis axis) const { return point[static_cast<std::size_t>(places_[axis])]; }
   double value(const Point& point, Axis axis, double otherwise) const {
     return has(axis) ? value(point, axis) : otherwise;
@@ -261,7 +261,7 @@ class KnnSearch : public FamilySearch {
                                         rows, queries);
     }
 
-    /// Of all rows; empty where they are 0 and 1 alone.
+    /// Weights of all rows; empty if they are only 0 and 1.
     std::vector<float> row_weights(std::int32_t split) const {
       std::vector<float> weights;
       bool all_one = true;
@@ -298,8 +298,8 @@ class KnnSearch : public FamilySearch {
       return mine;
     }
 
-    /// The split that tests each row, -1 where none does; nothing where a row is tested twice, or where a split does
-    /// not train on all rows that it does not test. Where one row is left out at a time, splits are parts of the rows.
+    /// The split that tests each row, -1 if none does; nothing if a row is tested twice, or if a split does not train
+    /// on all rows that it does not test. With leave-one-out, splits are parts of the rows.
     std::optional<std::vector<std::int32_t>> folds() const {
       const auto rows = static_cast<std::size_t>(family_.labels_.rows);
       std::vector<std::int32_t> fold(rows, -1);
@@ -329,7 +329,7 @@ class KnnSearch : public FamilySearch {
       return lists;
     }
 
-    /// All splits from one search of the rows among themselves: rows of one fold are no neighbours or, where one row is
+    /// All splits from one search of the rows among themselves: rows of one fold are no neighbours or, if one row is
     /// left out at a time, no row is its own.
     void find_together(const KnnOptions& options, std::span<const std::int32_t> fold,
                        std::vector<NeighborLists>& kept) const {
@@ -398,7 +398,7 @@ class KnnSearch : public FamilySearch {
             const auto of = decisions.of(i, static_cast<std::size_t>(m));
             if (!labels.regression()) predicted(i, m) = neighbors::choose_class(of, family_.order_);
             if (columns == 1)
-              values(i, m) = labels.regression() ? of[0] : of[0] - of[1];  // above 0 speaks for the first class
+              values(i, m) = labels.regression() ? of[0] : of[0] - of[1];  // above 0 favours the first class
             else
               for (std::int32_t c = 0; c < columns; ++c) values(i, m * columns + c) = of[static_cast<std::size_t>(c)];
           }
@@ -498,7 +498,7 @@ class NeighborsRow : public FamilyRow<NeighborsRow, KnnOptions> {
     const bool svms = trains_svms(options.rule);
     auto& ks = space["k"].numbers;
     if (ks.empty()) {
-      // What nested validation by two halves each leaves to train on is always there.
+      // Nested two-fold splits train on a quarter of the rows: larger k are left out, except for the first.
       for (const auto k : svms ? std::vector<std::int64_t>(std::begin(default_local_ks), std::end(default_local_ks))
                                : std::vector<std::int64_t>(std::begin(default_ks), std::end(default_ks)))
         if (ks.empty() || 4 * k <= dataset.rows()) ks.push_back(static_cast<double>(k));

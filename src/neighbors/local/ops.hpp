@@ -1,4 +1,4 @@
-// The verb of local models: how far a query is from what its nearest rows span.
+// The verb of local models: the distance of a query from the hyperplane or hull of its nearest rows.
 //
 // With V = [v_1 .. v_K] the nearest rows of a class, and G = (V - q1')'(V - q1') + lambda I, the cost is
 //   hyperplane    min over sum a = 1 of a'G a = 1 / (1'G^-1 1)               (Vincent and Bengio 2001; Yang and Kecman
@@ -28,8 +28,8 @@ struct LocalProblem {
   LocalRule rule = LocalRule::hyperplane;
 };
 
-/// costs: queries x ks x lambdas. A lambda of 0 is replaced by what keeps G regular: 1e-12 of its mean diagonal
-/// element.
+/// costs: queries x ks x lambdas. A lambda of 0 is replaced by the value that keeps G regular, 1e-12 of its mean
+/// diagonal element.
 void local_costs(const Context& context, const LocalProblem& problem, std::span<double> costs);
 
 // The backends, called by local_costs() only.

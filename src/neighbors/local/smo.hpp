@@ -3,7 +3,7 @@
 // solved by sequential minimal optimisation with the second-order choice of pairs (Fan, Chen and Lin 2005, WSS 2) and
 // LIBSVM's stopping rule and intercept. Nothing is shrunk and no kernel value is computed twice: the matrix is small.
 //
-// A team is what runs a loop: one CPU core, or threads of a GPU that share their memory. It has
+// A team runs a loop: one CPU core, or threads of a GPU that share their memory. It has
 //   each(n, work)     work(t) for t in 0 .. n-1; begins when all members are there, ends when all see what was written
 //   choose(n, visit)  visit(t, choice) likewise, and the best of all choices
 //   once(work)        work() by one member, likewise
@@ -22,7 +22,7 @@ inline constexpr std::int64_t most_smo_steps = 1000000;
 inline constexpr double least_curvature = 1e-12;
 inline constexpr double no_value = -1e300;
 
-/// The index of the largest value, of equals the lowest index; and the lowest of other values.
+/// The index of the largest value, the lowest index of equals; and the lowest of other values.
 struct Choice {
   double value = no_value;
   int at = 0x7fffffff;
@@ -117,10 +117,10 @@ SHEAF_HOST_DEVICE SmoResult solve_two_classes(const Team& team, int n, const Ker
   return result;
 }
 
-/// What the members of a neighbourhood are, and what is to be trained on its first rows.
+/// The members of a neighbourhood, and the SVMs to train on its first rows.
 struct SvmSettings {
   const std::int32_t* classes = nullptr;  ///< of each training row
-  const float* weights = nullptr;         ///< what each one's cost is multiplied with; nullptr: 1
+  const float* weights = nullptr;         ///< factor of each one's cost; nullptr: 1
   int class_count = 0;
   const double* costs = nullptr;  ///< ascending
   int cost_count = 0;
@@ -142,13 +142,13 @@ struct SvmScratch {
   SmoVectors vectors;
 };
 
-/// Of rows whose inner products with themselves and each other are given.
+/// The RBF kernel of two rows from their inner products with themselves and each other.
 SHEAF_HOST_DEVICE inline double rbf_of_products(double gamma, double aa, double bb, double ab) {
   const double squared = aa + bb - 2 * ab;
   return exp(-gamma * (squared > 0 ? squared : 0.0));
 }
 
-/// Where the values of the classes for a point and a cost stand: base + point * per_point + cost * per_cost.
+/// Layout of the values of the classes for a point and a cost: base + point * per_point + cost * per_cost.
 struct SvmOutput {
   double* values;
   int* wins;  ///< memory, of the same layout
@@ -158,7 +158,7 @@ struct SvmOutput {
 };
 
 /// Turns sums of decision values and wins into one value a class. An SVM of a class that has rows against one that has
-/// none says 1.
+/// none gives 1.
 SHEAF_HOST_DEVICE inline void finish_values(const int* counts, int class_count, double* values, const int* wins) {
   int present = 0;
   for (int c = 0; c < class_count; ++c) present += counts[c] > 0 ? 1 : 0;

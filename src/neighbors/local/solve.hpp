@@ -39,7 +39,7 @@ SHEAF_HOST_DEVICE void solve_ones(const double* l, std::int64_t k, std::int64_t 
 }
 
 /// min a'G a over a >= 0, sum a = 1, by steps along the most violating pair; `a` and `slope` (G a) are memory for k
-/// numbers each. Ends where the duality gap is below hull_tolerance of the value.
+/// numbers each. Ends when the duality gap is below hull_tolerance of the value.
 SHEAF_HOST_DEVICE inline double hull_cost(const double* g, std::int64_t k, std::int64_t stride, double lambda,
                                           double* a, double* slope) {
   const auto at = [&](std::int64_t i, std::int64_t j) {

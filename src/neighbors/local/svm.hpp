@@ -26,7 +26,7 @@ struct LocalSvmProblem {
   std::span<const std::int32_t> lists;  ///< centres x length: the nearest rows of each
   std::int64_t length = 0;
   std::span<const std::int32_t> classes = {};  ///< of each row
-  std::span<const float> weights = {};         ///< what each row's cost is multiplied with, above 0; empty: 1
+  std::span<const float> weights = {};         ///< factor of each row's cost, above 0; empty: 1
   std::int32_t class_count = 0;
   std::span<const std::int64_t> ks = {};  ///< ascending, the last at most `length`
   std::span<const double> costs = {};     ///< ascending, above 0
@@ -37,8 +37,8 @@ struct LocalSvmProblem {
   std::size_t settings() const { return ks.size() * costs.size() * gammas.size(); }
 };
 
-/// values: points x ks x gammas x costs x classes, the largest decides; see predict_knn(). Where all k rows are of one
-/// class, that is decided. How many SVMs did not converge.
+/// values: points x ks x gammas x costs x classes, the largest wins; see predict_knn(). If all k rows are of one class,
+/// that class wins. Returns the number of SVMs that did not converge.
 std::int64_t local_svm_values(const Context& context, const LocalSvmProblem& problem, std::span<double> values);
 
 // The backends, called by local_svm_values() only.

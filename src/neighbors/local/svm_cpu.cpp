@@ -90,7 +90,7 @@ class Neighborhood {
   }
   std::int32_t class_of(std::int32_t row) const { return problem_.classes[static_cast<std::size_t>(row)]; }
 
-  /// What the kernels of points are made of: products with the rows less the centre or, for an RBF kernel, squared
+  /// Computes the inputs of the points' kernels: products with the rows less the centre or, for an RBF kernel, squared
   /// distances.
   void put_point_products(std::int64_t p) {
     const auto columns = problem_.rows.columns;

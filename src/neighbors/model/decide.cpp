@@ -251,7 +251,7 @@ Decisions decide_by_svms(const Context& context, const KnnOptions& options, std:
     return result;
   }
   const auto nearest = nearest_rows(context, rows, &asked, 1);
-  NeighborLists among;  // of the rows, where centres are to be chosen
+  NeighborLists among;  // of the rows, if centres are to be chosen
   if (training.centres.empty()) among = nearest_rows(context, rows, nullptr, covered_by(svms.ks().back()));
   for (const auto k : svms.ks()) {
     const auto chosen = training.centres.empty() ? choose_centres(among, covered_by(k)) : std::vector<std::int32_t>();

@@ -1,5 +1,5 @@
-// Decision values of models of neighbours, for many parameters at once: what training, leaving one out and the search
-// have in common.
+// Decision values of models of neighbours, for many parameters at once; shared by training, leave-one-out and the
+// search
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace sheaf::neighbors {
 
-/// A rule that knows only classes and Euclid's distance is refused for others.
+/// A rule for classes and Euclidean distance only is an Error for others.
 void check_options(const KnnOptions& options, bool regression);
 
 /// Decision values: queries x settings x columns.
@@ -33,7 +33,7 @@ struct Decisions {
   }
 };
 
-/// What rules say of lists of neighbours.
+/// Predictions of voting rules from lists of neighbours.
 Decisions decide_by_votes(const Context& context, const Voters& voters, std::span<const VoteRule> rules,
                           const NeighborLists& lists);
 
@@ -58,9 +58,9 @@ double gamma_of(const KnnOptions& options, std::int64_t features);
 struct SvmRows {
   std::span<const std::int32_t> rows;     ///< their places in the dataset
   std::span<const float> row_weights;     ///< of each row of the dataset; empty: 1
-  std::span<const std::int32_t> centres;  ///< falk_svm: of each training row, where they are known already; else none
+  std::span<const std::int32_t> centres;  ///< falk_svm: of each training row, if they are known already; else none
 };
-/// Values of all classes by SVMs, of which the largest decides. Where there are fewer than k rows, all are taken.
+/// Values of all classes by SVMs; the largest wins. If there are fewer than k rows, all are taken.
 template <class T, class Q>
 Decisions decide_by_svms(const Context& context, const KnnOptions& options, std::span<const double> weights,
                          std::span<const LocalSetting> settings, const Dataset<T>& dataset, const Labels& labels,
@@ -80,7 +80,7 @@ template <class T>
 Dataset<double> weighted_rows(const Context& context, const Matrix<T>& x, std::span<const double> weights,
                               const std::string& source);
 
-/// The k nearest of dense rows; of themselves where there are no queries, each being its own neighbour.
+/// The k nearest of dense rows; of themselves if there are no queries, each being its own neighbour.
 NeighborLists nearest_rows(const Context& context, const Dataset<double>& rows, const Dataset<double>* queries,
                            std::int64_t k);
 

@@ -1,4 +1,4 @@
-// What a model file of Sheaf's own says of neighbours, behind the lines that all families begin with:
+// Lines of models of neighbours in Sheaf's own model files, after the lines that all families begin with:
 //
 //     names yes
 //     feature sepal length
@@ -14,10 +14,9 @@
 //     rows 150
 //     1 1 1:5.1 2:3.5 3:1.4 4:0.2
 //
-// The line of weights is missing where features have none. Where the rule trains SVMs, lines of kernel, cost, gamma and
-// tolerance follow that of lambda. A row holds its class (from 1) or, of a regression, its number; what its vote is
-// multiplied with; of the rule falk-svm the row (from 1) around which its SVM is trained; and its values that are not
-// 0.
+// The line of weights is missing if features have none. If the rule trains SVMs, lines of kernel, cost, gamma and
+// tolerance follow that of lambda. A row holds its class (from 1) or, in a regression, its number; the factor of its
+// vote; for the rule falk-svm, the row (from 1) around which its SVM is trained; and its values that are not 0.
 #include "neighbors/model/file.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What model files say of models of neighbours.
+// Lines of model files for models of neighbours.
 #pragma once
 
 #include <string>

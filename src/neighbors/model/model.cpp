@@ -1,4 +1,4 @@
-// Training, prediction, what predictions rest on, and leaving one out.
+// Training, prediction, the rows that predictions rest on, and leave-one-out.
 #include <sheaf/neighbors.hpp>
 
 #include <algorithm>
@@ -79,7 +79,7 @@ void widen(std::int64_t features, Matrix<double>& x) {
   narrow = std::move(wide);
 }
 
-/// The features that the model knows, in double. The dataset must outlive it.
+/// The features that the model uses, in double. The dataset must outlive it.
 template <class T>
 Dataset<double> queries_for(const Context& context, const KnnModel& model, const Dataset<T>& dataset) {
   Dataset<double> queries;
@@ -111,7 +111,7 @@ std::vector<std::int32_t> all_rows(const KnnModel& model) {
   return rows;
 }
 
-/// What one rule and setting, those of the model, say of queries.
+/// Predictions for queries by the model's rule and setting.
 neighbors::Decisions decide(const Context& context, const KnnModel& model, const Dataset<double>& training,
                             const Dataset<double>& queries) {
   if (model.rule == LocalRule::votes) {
@@ -339,7 +339,7 @@ KnnModel without_feature_weights(const Context& context, const KnnModel& model) 
 
 namespace {
 
-/// Of each row of the dataset all that decide about it.
+/// The training rows that determine the prediction of each row of the dataset.
 template <class T>
 DecidingLists rows_that_decide(const Context& context, const KnnModel& model, const Dataset<T>& dataset) {
   const auto training = training_rows(model);

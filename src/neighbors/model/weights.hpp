@@ -11,8 +11,8 @@
 
 namespace sheaf::neighbors {
 
-/// One a feature, of mean 1; those of the options where they are given, none where there are none. `rows`: places of
-/// the training rows, ascending; empty: all. A regression has no weights but given ones: an Error.
+/// One a feature, of mean 1; those of the options if given, none if there are none. `rows`: places of the training
+/// rows, ascending; empty: all. A regression has no weights but given ones: an Error.
 template <class T>
 std::vector<double> learn_weights(const Context& context, const Dataset<T>& dataset, const Labels& labels,
                                   std::span<const std::int32_t> rows, const KnnOptions& options);

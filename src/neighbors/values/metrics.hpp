@@ -17,7 +17,7 @@
 
 namespace sheaf::neighbors {
 
-/// What is known of a row beside its values. Cosine and correlation compare (x - shift) * factor.
+/// Quantities of a row besides its values. Cosine and correlation compare (x - shift) * factor.
 struct RowTerms {
   double shift = 0;
   double factor = 1;  ///< 0: the row has no direction
@@ -26,7 +26,7 @@ struct RowTerms {
 
 inline constexpr int parts = 8;
 
-/// What metrics have in common unless they say otherwise. V is double or a vector of doubles.
+/// Default members of metrics. V is double or a vector of doubles.
 struct SumOfTerms {
   static constexpr bool has_row_terms = false;
   template <class V>

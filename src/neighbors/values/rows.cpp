@@ -152,7 +152,7 @@ SparseMatrix<S> sparse_matrix(const Context& context, const Matrix<T>& x, std::i
   }
 }
 
-/// The mean is subtracted before the norm is taken, where asked for.
+/// The mean is subtracted before the norm is taken, if requested.
 template <class S>
 RowTerms terms_of(const Matrix<S>& x, std::int64_t row, std::int64_t columns, DistanceType metric) {
   RowTerms terms;

@@ -14,19 +14,19 @@
 
 namespace sheaf::neighbors {
 
-/// A matrix and what the metric needs of each row.
+/// A matrix and the terms of each row that the metric needs.
 template <class S>
 struct Rows {
   Matrix<S> x;
-  std::vector<RowTerms> terms;  ///< none where the metric asks for none
+  std::vector<RowTerms> terms;  ///< empty if the metric needs none
 };
 
-/// Data and queries of the same columns, storage and number type: float where that holds every value, which halves the
+/// Data and queries of the same columns, storage and number type: float if that holds every value, which halves the
 /// memory that exact distances read and changes no bit of them.
 template <class S>
 struct RowPair {
   Rows<S> data;
-  Rows<S> queries;   ///< nothing where the rows are their own queries
+  Rows<S> queries;   ///< empty if the rows are their own queries
   bool self = true;  ///< they are
   DistanceOptions distance;
 
@@ -41,7 +41,7 @@ using AnyRowPair = std::variant<RowPair<float>, RowPair<double>>;
 template <class T>
 void check_values(const Context& context, const Dataset<T>& dataset, const DistanceOptions& distance, bool local);
 
-/// Checks values and weights. The datasets must outlive the pair, which borrows what suits as it is. Minkowski's
+/// Checks values and weights. The datasets must outlive the pair, which borrows matrices that suit. Minkowski's
 /// distance of power 1 or 2 becomes the one that has a name of its own.
 template <class T>
 AnyRowPair make_row_pair(const Context& context, const Dataset<T>& dataset, const Dataset<T>* queries,

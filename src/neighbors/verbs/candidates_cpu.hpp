@@ -19,7 +19,7 @@ struct Candidate {
 
 /// Keeps every row whose lower bound is at most the k-th smallest upper bound so far, so that the k nearest are among
 /// them. Lists are compacted when they are full. One that stays full (many rows at nearly the same distance) is decided
-/// exactly and goes on with the k nearest.
+/// exactly and continues with the k nearest.
 class Candidates {
  public:
   /// Lists of the queries in `rows` of the filter's places. `queries` and `data` are the slacks of both. All must
@@ -86,7 +86,7 @@ class Candidates {
         std::remove_if(entries, entries + count, [&](const Candidate& c) { return c.lower > limit; }) - entries);
   }
 
-  /// Drops what the upper bounds of the candidates rule out.
+  /// Drops candidates that the upper bounds rule out.
   void tighten(std::int64_t i, Scratch& scratch) {
     const auto at = i - first_;
     const Candidate* entries = list(i);

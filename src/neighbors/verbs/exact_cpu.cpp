@@ -39,8 +39,8 @@ Doubles load(const float* from) {
 #endif
 }
 
-/// The first values of a vector, fewer than it holds; the others are 0. Where there is no such instruction the values
-/// go through memory, which is slow.
+/// The first values of a vector, fewer than it holds; the others are 0. Without such an instruction the values go
+/// through memory, which is slow.
 #if defined(__AVX512F__) && defined(__AVX512VL__)
 constexpr bool loads_some = true;
 Doubles load_some(const float* from, std::int64_t count) {
@@ -223,7 +223,7 @@ class SparseExact final : public ExactDistances {
     auto b = data_.offsets[row];
     const auto a_end = queries_.offsets[query + 1];
     const auto b_end = data_.offsets[row + 1];
-    // Which row comes next is anyone's guess: factors of 0 and 1 in place of jumps.
+    // The next row cannot be predicted: factors of 0 and 1 replace jumps.
     while (a < a_end && b < b_end) {
       const auto in_a = queries_.indices[a];
       const auto in_b = data_.indices[b];

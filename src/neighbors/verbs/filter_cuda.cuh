@@ -28,14 +28,14 @@
 
 namespace sheaf::neighbors::gpu {
 
-/// What the filter knows of a row beside its values.
+/// Quantities of a row that the filter needs besides its values.
 struct RowBound {
   float low;    ///< |x'|^2 - slack; of sums 0
   float slack;  ///< rounded up
   float error;  ///< e, rounded up; of sums 0
 };
 
-/// What the filter makes of the values of a row.
+/// Rounds the values of a row for the filter.
 template <class Tile>
 struct Rounding;
 
@@ -43,7 +43,7 @@ template <>
 struct Rounding<ProductTile> {
   SHEAF_HOST_DEVICE static __nv_bfloat16 round(double value) { return __float2bfloat16(static_cast<float>(value)); }
   SHEAF_HOST_DEVICE static double wide(__nv_bfloat16 value) { return static_cast<double>(__bfloat162float(value)); }
-  /// What sums over a row are of.
+  /// The summand of sums over a row.
   SHEAF_HOST_DEVICE static double size(double value) { return value * value; }
 
   /// `lost` is |x - x'|^2.
@@ -53,7 +53,7 @@ struct Rounding<ProductTile> {
     return {static_cast<float>(norm - slack), static_cast<float>(slack * above),
             static_cast<float>(sqrt(lost) * above + 0x1p-60)};
   }
-  /// A little below `low`: what sums of it in float are wrong by does not matter.
+  /// A little below `low`: the error of its sums in float does not matter.
   SHEAF_HOST_DEVICE static float below(double norm, const RowBound& bound) {
     return bound.low - static_cast<float>(norm * 0x1p-19 + 0x1p-100);
   }
@@ -244,7 +244,7 @@ class FilterRows {
  public:
   FilterRows() = default;
 
-  /// All rows, or those at `places`; with `shuffled` the places are remembered.
+  /// All rows, or those at `places`; with `shuffled` the places are stored.
   template <class S>
   FilterRows(const Context& context, cudaStream_t stream, const FilterPlan& plan, const Rows<S>& rows,
              const RowsView<S>& on_device, std::span<const std::int32_t> places, bool shuffled)
@@ -429,7 +429,7 @@ __global__ void __launch_bounds__(select_threads)
   }
 }
 
-/// Adds row j to the candidates of query q of the block, where its lower bound is within the limit.
+/// Adds row j to the candidates of query q of the block if its lower bound is within the limit.
 template <class Tile>
 __device__ __noinline__ void offer(const FilterWork& work, std::int64_t q, std::int64_t j, float result) {
   const std::int64_t row = work.data.place(j);
@@ -468,7 +468,7 @@ __device__ __noinline__ void put(const FilterWork& work, Waiting& waiting, int q
   waiting.queries[at] = static_cast<std::uint8_t>(query);
 }
 
-/// Offers what waits, where that is as many as `enough`. All threads of the block call it.
+/// Offers the waiting candidates, if they are at least `enough`. All threads of the block call it.
 template <class Tile>
 __device__ void offer_waiting(const FilterWork& work, Waiting& waiting, int enough) {
   const volatile int& count = waiting.count;
@@ -482,8 +482,8 @@ __device__ void offer_waiting(const FilterWork& work, Waiting& waiting, int enou
   __syncthreads();
 }
 
-/// Adds the rows whose lower bound is within the limit. A product is first compared with what is known of its query
-/// alone: lower <= limit means low_x + low_y - 2 x'y' <= (limit + e_x + e_y)^2; a sum less both slacks with the limit.
+/// Adds the rows whose lower bound is within the limit. A product is first compared with a bound from its query alone:
+/// lower <= limit means low_x + low_y - 2 x'y' <= (limit + e_x + e_y)^2; a sum less both slacks with the limit.
 template <class Tile>
 __global__ void __launch_bounds__(tile_threads, 2) collect(const __grid_constant__ FilterWork work) {
   __shared__ Waiting waiting;
@@ -537,7 +537,7 @@ __global__ void __launch_bounds__(tile_threads, 2) collect(const __grid_constant
   offer_waiting<Tile>(work, waiting, 1);
 }
 
-/// Lowers the limits to the k-th smallest upper bound, and drops what is above. One block a query.
+/// Lowers the limits to the k-th smallest upper bound, and drops candidates above. One block a query.
 __global__ void __launch_bounds__(select_threads) compact(std::int64_t k, CandidateView candidates) {
   const std::int64_t q = blockIdx.x;
   const int count = candidates.counts[q];

@@ -1,4 +1,4 @@
-// What filters on all devices have in common: which metrics have one, and how rows become those of the filter.
+// Code shared by the filters of all devices: the metrics that have one, and the conversion of rows.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace sheaf::neighbors {
 
 enum class FilterKind : std::uint8_t { products, manhattan, chebyshev, hamming };
 
-/// What turns values into those of the filter: (value - centre) * factor, feature by feature.
+/// Conversion of values for the filter: (value - centre) * factor, feature by feature.
 struct FilterPlan {
   FilterKind kind = FilterKind::products;
   double scale = 1;            ///< power of two, part of the factors

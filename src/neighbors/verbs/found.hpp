@@ -1,4 +1,4 @@
-// Which rows may be neighbours, and rows that were found, on either device.
+// Rows that may be neighbours, and rows that were found, on either device.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace sheaf::neighbors {
 
-/// Whether a row may be a neighbour of a query. Queries are known by their places among those asked for. Memory is that
-/// of the device that asks; nullptr stands for what is left open.
+/// Whether a row may be a neighbour of a query. Queries are identified by their places among the requested ones. Memory
+/// is that of the calling device; nullptr: no such restriction.
 struct Allowed {
   const std::int32_t* queries = nullptr;
   const std::uint8_t* data = nullptr;
@@ -37,11 +37,11 @@ struct Allowed {
   }
 };
 
-/// A row and its exact distance. The nearer comes first, of equals the lower index.
+/// A row and its exact distance. The nearer comes first, the lower index of equals.
 struct Found {
   double distance;
   std::int32_t row;
-  float lower = 0;  ///< the filter's bound, where it is of use
+  float lower = 0;  ///< the filter's bound, if it is of use
 
   friend bool operator<(const Found& a, const Found& b) {
     return a.distance < b.distance || (a.distance == b.distance && a.row < b.row);

@@ -117,8 +117,8 @@ class BlockLists {
   }
 
  private:
-  /// A column is kept where more than one row in so many has the feature: adding it whole takes a vector's operation
-  /// for each sixteen rows, a list one for each row that it names.
+  /// A column is kept if more than one row in so many has the feature: adding it whole takes a vector's operation for
+  /// each sixteen rows, a list one for each row that it names.
   static constexpr std::int64_t dense_from = 16;
 
   std::int64_t first_, size_;

@@ -1,4 +1,4 @@
-// The verbs of the neighbours: everything that searches ask of a device. One object serves the rows of one pair of data
+// The verbs of the neighbours: all operations of searches on a device. One object serves the rows of one pair of data
 // and queries under one distance, on one device. Both backends filter with fast arithmetic whose error is bounded and
 // decide by exact distances, so that they return the same bits.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace sheaf::neighbors {
 
-/// Which rows may be neighbours of which.
+/// The pairs of rows that may be neighbours.
 struct Eligible {
   std::span<const std::int32_t> queries;  ///< places of the queries among the pair's; empty: all
   std::span<const std::uint8_t> data;     ///< 1 for rows that may be neighbours; empty: all

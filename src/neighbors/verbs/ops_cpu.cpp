@@ -1,4 +1,4 @@
-// Neighbours on CPU cores. Rows of few features are found in a tree (tree_cpu.hpp). Of others a filter in float
+// Neighbours on CPU cores. If features are few, a tree finds the rows (tree_cpu.hpp). Otherwise a filter in float
 // (panels_cpu.hpp, tiles_cpu.hpp) leaves few candidates, whose distances are computed exactly. Rows among themselves:
 // each pair of blocks is filtered once, for both. Results do not depend on the number of threads: whichever candidates
 // are left, the k nearest are among them.
@@ -186,7 +186,7 @@ class CpuOps final : public NeighborOps {
     return *kind != FilterKind::products || !suits_lists();
   }
 
-  /// Pieces share what the rows leave of the memory.
+  /// Pieces share the memory that the rows leave.
   std::unique_ptr<NeighborOps> in_pieces() const {
     const auto left = context_.memory() - matrix_bytes(pair_.data.x) - matrix_bytes(pair_.queries.x);
     return make_piece_ops<S>(
@@ -317,7 +317,7 @@ class CpuOps final : public NeighborOps {
     });
   }
 
-  /// Whether a tree leaves so few rows to compare that it is faster. Of k rows, or of those within a radius.
+  /// Whether a tree leaves so few rows to compare that it is faster, for the k nearest rows or those within a radius.
   bool suits_tree(const Allowed& allowed, std::int64_t queries, std::optional<std::int64_t> k, double radius = 0) {
     if (!cpu::TreeSearch<S>::takes(pair_)) return false;
     if (!tree_) tree_ = std::make_unique<cpu::TreeSearch<S>>(context_, pair_, *exact_);

@@ -1,7 +1,7 @@
-// Neighbours on one NVIDIA GPU. Euclid's distance and what is made of it (cosine, correlation): the tensor cores filter
-// (filter_cuda.cuh), exact distances of what is left decide; Manhattan's of dense rows: sums of floats do. Other
-// metrics, and lists that overflow: exact distances of all rows, of which the k smallest are selected. Compiled without
-// fused operations: the bits are the CPU's.
+// Neighbours on one NVIDIA GPU. Euclid's distance and distances based on it (cosine, correlation): the tensor cores
+// filter (filter_cuda.cuh), exact distances of the remaining rows decide; Manhattan's of dense rows: sums of floats do.
+// Other metrics, and lists that overflow: exact distances of all rows, of which the k smallest are selected. Compiled
+// without fused operations: the bits are the CPU's.
 #include "neighbors/verbs/ops.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ using gpu::Results;
 using gpu::RowsView;
 
 constexpr std::int64_t most_queries = 16384;  // of a block
-constexpr std::int64_t block_share = 4;       // what a block needs may take this part of the memory
+constexpr std::int64_t block_share = 4;       // a block's memory may take this part of the memory
 constexpr std::int64_t rows_share = 2;        // rows of the filter likewise
 constexpr std::int64_t first_rows = 8192;     // that give the first limits, or so many times k
 constexpr std::int64_t rows_per_k = 8;
@@ -34,7 +34,7 @@ constexpr std::int64_t growth = 4;  // rows compared after which limits are lowe
 /// Room for candidates: rows are in no order, so that a limit from some of them lets `growth` times k pass among the
 /// next, and the bounds of the filter some more.
 std::int64_t list_capacity(std::int64_t k) { return 10 * k + 512; }
-/// Of a list that is sorted in shared memory, a power of two; 0: too long for it.
+/// Capacity of a list that is sorted in shared memory, a power of two; 0: too long for it.
 std::int64_t sorted_room(std::int64_t k) {
   constexpr std::uint64_t most = 16384;
   const auto room = std::bit_ceil(static_cast<std::uint64_t>(3 * k + 256));
@@ -55,7 +55,7 @@ std::vector<std::int32_t> spread_order(std::int64_t rows) {
   return order;
 }
 
-/// Eligible rows as the GPU knows them.
+/// Eligible rows in the memory of the GPU.
 class DeviceEligible {
  public:
   DeviceEligible(const Eligible& eligible, bool self, Device device)
@@ -191,7 +191,7 @@ class CudaOps final : public NeighborOps {
   const double* weights() const { return weights_.size() > 0 ? weights_.data() : nullptr; }
 
   /// Rounds the rows for the filter, once. False: there is none for this metric, or no room for them. Values that bf16
-  /// holds are left as they are; others are centred, which makes what is rounded off smaller.
+  /// holds are left as they are; others are centred, which makes rounding errors smaller.
   bool prepare() {
     if (filter_.rows() > 0) return true;
     const auto kind = filter_kind<S>(pair_.distance.metric);
@@ -391,7 +391,7 @@ class CudaOps final : public NeighborOps {
     results.ready.record(stream_);
   }
 
-  /// Where the neighbours of a query of the filter belong.
+  /// The place of the neighbours of a query of the filter.
   std::int64_t place_of(const FilterView& queries, std::int64_t query) const {
     return queries.order == nullptr ? query : std::int64_t{order_[static_cast<std::size_t>(query)]};
   }

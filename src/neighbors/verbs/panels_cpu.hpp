@@ -5,8 +5,8 @@
 // addition:
 //   products   |x - y|^2 = |x|^2 + |y|^2 - 2 x'y      base = |x|^2 - slack, factor -2
 //   others     the distance itself, from differences  base = -slack, factor 1
-// Rows are scaled by a power of two so that the longest has a norm of at most 1: nothing overflows, and what underflows
-// is far below every slack.
+// Rows are scaled by a power of two so that the longest has a norm of at most 1: nothing overflows, and values that
+// underflow are far below every slack.
 #pragma once
 
 #include <algorithm>
@@ -57,7 +57,7 @@ inline double panel_bytes(std::int64_t rows, std::int64_t columns) {
 /// All are then made a little larger, for the terms of second order and for the exact distances' own rounding.
 struct RowError {
   double size = 0;     ///< |x|^2, |x|_1 or max |x| of the rounded row
-  double rounded = 0;  ///< what rounding to float took away, in the same norm (not squared)
+  double rounded = 0;  ///< the error of rounding to float, in the same norm (not squared)
 };
 inline double slack_of(FilterKind kind, const RowError& error, double steps) {
   constexpr double u = 0x1p-24;

@@ -18,7 +18,7 @@ constexpr std::int64_t queries_share = 8;
 /// Rows of one fold, ascending.
 struct Piece {
   std::int32_t fold = 0;
-  std::vector<std::int32_t> places;  // rows: in the data; queries: among those asked for
+  std::vector<std::int32_t> places;  // rows: in the data; queries: among the requested ones
 };
 
 template <class S>
@@ -46,7 +46,7 @@ class PieceOps final : public NeighborOps {
     std::fill(distances.begin(), distances.end(), std::numeric_limits<double>::infinity());
     std::fill(indices.begin(), indices.end(), std::numeric_limits<std::int32_t>::max());
     each_pair(eligible, [&](const Piece& rows, const Piece& queries, NeighborOps& ops) {
-      // One more, where a row may find itself.
+      // One more if a row may find itself.
       const bool drops_itself = pair_.self && !eligible.itself;
       NeighborLists some;
       some.k = std::min<std::int64_t>(k + (drops_itself ? 1 : 0), std::ssize(rows.places));
@@ -127,7 +127,7 @@ class PieceOps final : public NeighborOps {
   std::int64_t query_count(const Eligible& eligible) const {
     return eligible.queries.empty() ? sheaf::rows(pair_.from().x) : std::ssize(eligible.queries);
   }
-  /// The row, or query of the pair, at a place among those asked for.
+  /// The row, or query of the pair, at a place among the requested ones.
   static std::int32_t row_of(const Eligible& eligible, std::int32_t place) {
     return eligible.queries.empty() ? place : eligible.queries[static_cast<std::size_t>(place)];
   }

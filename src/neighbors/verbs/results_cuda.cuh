@@ -47,8 +47,8 @@ struct Results {
 
 class ResultTransport {
  public:
-  /// Puts the results of the queries of a block where place_of(query) says, and the places of queries without results
-  /// into `incomplete`.
+  /// Puts the results of the queries of a block at place_of(query), and the places of queries without results into
+  /// `incomplete`.
   template <class PlaceOf>
   void take(const Context& context, Range block, std::int64_t k, Results& results, const PlaceOf& place_of,
             std::span<std::int32_t> indices, std::span<double> distances, std::vector<std::int64_t>& incomplete) {

@@ -18,8 +18,8 @@ struct Selected {
   std::int64_t before;  ///< how many are smaller
 };
 
-/// All threads of the block call it and have the result. value(i) is asked for i in 0 .. count-1, several times, by any
-/// thread; k <= count. Bits below `Low` are left out: they are 0 in the result, which may be that much too small.
+/// All threads of the block call it and have the result. value(i) is called for i in 0 .. count-1, several times, by
+/// any thread; k <= count. Bits below `Low` are left out: they are 0 in the result, which may be that much too small.
 template <int Bits, int Low = 0, class Value>
 __device__ Selected select_kth(std::int64_t count, std::int64_t k, const Value& value) {
   __shared__ unsigned bins[256];

@@ -1,6 +1,6 @@
-// What a filter compares rows by, 128 queries x 128 rows at a time: inner products of bf16 on the tensor cores, or sums
-// of absolute differences of floats. The results stay in registers, where the caller uses them: a matrix of all would
-// take longer to write and read than to compute.
+// Comparisons of a filter, 128 queries x 128 rows at a time: inner products of bf16 on the tensor cores, or sums of
+// absolute differences of floats. The results stay in registers, where the caller uses them: a matrix of all would take
+// longer to write and read than to compute.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct TileResults {
   float values[4][4][4];
 };
 
-/// Where the thread's results are within a tile.
+/// Position of the thread's results within a tile.
 struct TilePlace {
   __device__ TilePlace()
       : query(static_cast<int>(threadIdx.x / 32 % 2 * 64 + threadIdx.x % 32 / 4)),
@@ -35,9 +35,9 @@ struct TileRows {
   std::int64_t columns;
 };
 
-/// Where a thread reads what it brings of 128 rows, whose values are brought in `pieces` pieces of `width` side by
-/// side: one piece of every so-many-th row. What can be known before is computed before: addresses would cost as much
-/// as the products. Rows have a multiple of `width` columns.
+/// Addresses from which a thread loads its share of 128 rows, whose values are loaded in `pieces` pieces of `width`
+/// side by side: one piece of every so-many-th row. Addresses are computed beforehand as far as possible: they would
+/// cost as much as the products. Rows have a multiple of `width` columns.
 template <class Value, int width, int pieces>
 class TileReader {
  public:
@@ -52,7 +52,7 @@ class TileReader {
     left_ -= tile_side;
   }
 
-  /// Calls copy(row of the tile, piece, where its values are, whether there are any) for all that the thread brings of
+  /// Calls copy(row of the tile, piece, address of its values, whether there are any) for all that the thread loads of
   /// the columns from `column` on.
   template <class Copy>
   __device__ void for_pieces(int column, const Copy& copy) const {
@@ -95,7 +95,7 @@ struct ProductTile {
   static constexpr int memory = tile_stages * 2 * bytes;
 
   /// Brings `depth` values of the rows into shared memory. Pieces of 16 bytes trade places by row, so that eight rows
-  /// read at one piece never meet in a bank.
+  /// read at one piece never share a bank.
   __device__ static void bring(const Reader& reader, unsigned to, int column) {
     reader.for_pieces(column, [&](int row, int piece, const Value* from, bool there) {
       asm volatile(
@@ -133,8 +133,7 @@ struct SumTile {
   using Value = float;
   static constexpr int depth = 16;
   using Reader = TileReader<Value, 1, depth>;
-  /// From one column to the next in shared memory: neither rows that are written nor pairs that are read meet in a
-  /// bank.
+  /// From one column to the next in shared memory: neither rows that are written nor pairs that are read share a bank.
   static constexpr int stride = tile_side + 2;
   static constexpr int bytes = depth * stride * 4;
   static constexpr int memory = tile_stages * 2 * bytes;
@@ -171,7 +170,7 @@ struct SumTile {
 };
 
 /// For `tiles` tiles one after another, the first of which begins at `row`, of the 128 queries from `query` on: calls
-/// begin(first row), adds up what the kind of tile does, and calls use(results, first row). All threads of the block
+/// begin(first row), adds up the terms of the kind of tile, and calls use(results, first row). All threads of the block
 /// call it, with Tile::memory bytes of shared memory.
 template <class Tile, class Begin, class Use>
 __device__ void for_tiles(const TileRows<typename Tile::Value>& queries, std::int64_t query,

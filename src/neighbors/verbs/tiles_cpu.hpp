@@ -24,7 +24,7 @@ inline Floats load_lanes(const float* from) {
   return result;
 }
 
-/// Bit l is set where value[l] <= limit[l].
+/// Bit l is set if value[l] <= limit[l].
 inline unsigned at_most(const Floats& value, const Floats& limit) {
 #if defined(__AVX512F__)
   return _mm512_cmp_ps_mask(reinterpret_cast<__m512>(value), reinterpret_cast<__m512>(limit), _CMP_LE_OQ);
@@ -112,7 +112,7 @@ inline void join_tile(const float* a, const float* const* b, std::int64_t column
 inline constexpr std::int64_t resident_bytes = 512 << 10;
 
 /// Offers the sink all pairs of rows of `a` in `left` and of `b` in `right` whose lower bound is at most the larger of
-/// both limits: sink.offer(i, j, lower). Both ranges begin and end at whole tiles. Limits of the right side count where
+/// both limits: sink.offer(i, j, lower). Both ranges begin and end at whole tiles. Limits of the right side count if
 /// `both`; they are read anew for each tile of rows.
 template <class Join, class Sink>
 void filter_block(const Panels& a, Range left, const Panels& b, Range right, bool both, Sink& sink) {

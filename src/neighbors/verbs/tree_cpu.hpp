@@ -1,6 +1,6 @@
-// A k-d tree over dense rows of few features. Every node knows the box of its rows, so that a query passes by those
-// that are farther than what it has found; rows of a leaf are compared side by side, and those that may count are left
-// to exact distances. Bounds are in the tree's unit: sums of squares, sums or the largest of the differences.
+// A k-d tree over dense rows of few features. Every node holds the bounding box of its rows, so that a query passes by
+// those that are farther than what it has found; rows of a leaf are compared side by side, and those that may count are
+// left to exact distances. Bounds are in the tree's unit: sums of squares, sums or the largest of the differences.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace sheaf::neighbors::cpu {
 
 enum class TreeUnit : std::uint8_t { squares, sums, largest };
 
-/// None: boxes say nothing about the distance, or features have weights.
+/// None: boxes give no bound of the distance, or features have weights.
 inline std::optional<TreeUnit> tree_unit(const DistanceOptions& distance) {
   if (!distance.weights.empty()) return std::nullopt;
   switch (distance.metric) {
@@ -135,7 +135,7 @@ class Tree {
     });
   }
 
-  /// Of a leaf feature after feature.
+  /// Stores the values of a leaf feature after feature.
   void lay_out(const S* x, std::int64_t leaf) {
     const auto rows = rows_of(depth_, leaf);
     const auto count = rows.end - rows.begin;

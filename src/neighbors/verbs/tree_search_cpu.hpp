@@ -33,11 +33,11 @@ class TreeSearch {
   TreeSearch(const Context& context, const RowPair<S>& pair, const ExactDistances& exact)
       : context_(context), pair_(pair), exact_(exact), tree_(context, pair, *tree_unit(pair.distance)) {}
 
-  /// Whether the tree compares so few rows that it is faster than a filter, which compares all of them: asked of some
-  /// queries. Of k rows, or of those within a radius.
+  /// Whether the tree compares so few rows that it is faster than a filter, which compares all of them; measured on
+  /// some queries, for the k nearest rows or those within a radius.
   bool pays(const Allowed& allowed, std::int64_t queries, std::optional<std::int64_t> k, double radius) const {
     constexpr std::int64_t asked = 32;
-    constexpr std::int64_t slower = 12;  // a row of the tree beside one of the filter
+    constexpr std::int64_t slower = 12;  // a row of the tree relative to one of the filter
     if (queries < asked) return false;
     Scratch scratch(pair_.columns());
     std::int64_t compared = 0;

@@ -13,7 +13,7 @@ constexpr std::size_t most_drawn = 1000;
 
 double lambda_at(int k) { return (k + 1) / static_cast<double>(lambdas) * largest_lambda; }
 
-/// Of pi0, by `above` of `all` p-values from lambda on.
+/// An estimate of pi0: `above` of `all` p-values are at least lambda.
 double share_of(std::int64_t above, std::int64_t all, double lambda) {
   return static_cast<double>(above) / static_cast<double>(all) / (1. - lambda);
 }

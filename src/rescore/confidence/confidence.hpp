@@ -26,12 +26,12 @@ struct FdrRule {
   double decoy_factor = 1;  ///< incorrect targets that one decoy stands for
 };
 
-/// Of each decoy from the worst to the best: targets and decoys that score at most as well.
+/// For each decoy, from the worst to the best: targets and decoys that score at most as well.
 struct CountsBelow {
   std::vector<double> targets, decoys;
 
   explicit CountsBelow(const Ranking& ranking);
-  /// Of mix-max: how likely a correct target scores no better than the worst of the `best_decoys` best decoys.
+  /// Mix-max: how likely a correct target scores no better than the worst of the `best_decoys` best decoys.
   double correct_share(std::size_t best_decoys, double pi0) const;
 };
 
@@ -41,7 +41,7 @@ std::vector<double> expected_errors(const Ranking& ranking, const FdrRule& rule)
 /// The least false discovery rate at which each PSM, target or decoy, would be accepted.
 std::vector<double> q_values(const Ranking& ranking, const FdrRule& rule);
 
-/// Of the targets, ascending: the share of decoys that score as well.
+/// For the targets, ascending: the share of decoys that score as well.
 std::vector<double> p_values(const Ranking& ranking);
 
 /// Ascending p-values, wherever they are.

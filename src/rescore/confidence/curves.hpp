@@ -37,7 +37,7 @@ struct RampView {
     for (std::int32_t j = 0; j + 1 < count; ++j) value += heights[j] * ramp(x, knots[j], knots[j + 1]);
     return value;
   }
-  /// The same where knots ascend and x lies behind `whole` ramps.
+  /// The same if knots ascend and x lies behind `whole` ramps.
   SHEAF_HOST_DEVICE double behind(std::int32_t whole, double x) const {
     if (whole + 1 >= count) return passed[whole];
     return passed[whole] + heights[whole] * ramp(x, knots[whole], knots[whole + 1]);
@@ -119,7 +119,7 @@ LogisticCurve fit_logistic(LogisticBins bins);
 /// Bins of scores for fit_logistic(): so many.
 constexpr std::int32_t logistic_intervals = 500;
 
-/// Adds a bin, or adds to the last one where the median is the same.
+/// Adds a bin, or adds to the last one if the median is the same.
 inline void add_bin(LogisticBins& bins, double median, double incorrect, double size) {
   if (!bins.x.empty() && bins.x.back() == median) {
     bins.incorrect.back() += incorrect;

@@ -26,7 +26,7 @@ Scale find_scale(ConfidenceOps& ops, const RankedList& list, const Array<double>
   return {std::max(zero, median), std::max(zero, median) - median};
 }
 
-/// Where no score is good enough for find_scale(): between the median and the best twentieth of the decoys.
+/// The scale if no score is good enough for find_scale(): from the median to the best twentieth of the decoys.
 Scale decoy_scale(ConfidenceOps& ops, const RankedList& list) {
   const std::int64_t decoys = count_decoys(ops, list);
   if (decoys == 0) return {};
@@ -42,7 +42,7 @@ Scale decoy_scale(ConfidenceOps& ops, const RankedList& list) {
       rate);
 }
 
-/// Where find_scale() found none. `usual`: what it found.
+/// The scale if find_scale() found none. `usual`: its result.
 Scale other_scale(ConfidenceOps& ops, const RankedList& list, const Scale& usual, RescoreRules rules) {
   return rules == RescoreRules::safe ? decoy_scale(ops, list) : Scale{usual.zero + 1, 1};
 }

@@ -12,7 +12,7 @@
 namespace sheaf::rescore {
 
 /// Puts the scores of each fold on one scale: 0 is the worst score with q < `rate`, -1 the median decoy. The same is
-/// done to `weights` where there are any. Under mix-max, q-values of folds use their own pi0.
+/// done to `weights` if there are any. Under mix-max, q-values of folds use their own pi0.
 struct FoldScaling {
   double rate = 0.01;
   bool mix_max = false;
@@ -28,7 +28,7 @@ void merge_folds(ConfidenceOps& ops, const Array<std::uint16_t>& folds, const Fo
 void rescale_list(ConfidenceOps& ops, RankedList& list, double pi0, const FoldScaling& scaling,
                   std::vector<std::string>& warnings);
 
-/// Checks that targets and decoys overlap, and estimates pi0 where it is wanted (1 elsewhere).
+/// Checks that targets and decoys overlap, and estimates pi0 if it is wanted (else 1).
 double check_and_estimate_pi0(ConfidenceOps& ops, const RankedList& list, bool mix_max, bool tolerant,
                               ParkMiller& random, std::vector<std::string>& warnings);
 

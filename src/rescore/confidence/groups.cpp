@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t most_groups = 1000;
 
-/// Columns Charge1, Charge2 ... hold 1 where the charge is so.
+/// Columns Charge1, Charge2 ... hold 1 if the PSM has that charge.
 template <class T>
 std::string charge_of(const Psms<T>& psms, const std::vector<std::int64_t>& columns, std::int64_t row) {
   for (const auto j : columns)

@@ -1,5 +1,5 @@
-// Kernels of the verbs of confidence: lists of PSMs from the best to the worst. What stands for "from the worst on" is
-// written in reversed order, so that scans go forward.
+// Kernels of the verbs of confidence: lists of PSMs from the best to the worst. Values accumulated from the worst on
+// are written in reversed order, so that scans go forward.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Smaller {
   }
 };
 
-/// What is known of all rows.
+/// Keys of all rows.
 struct RowKeys {
   const std::int8_t* labels;
   const std::int32_t* scans;
@@ -178,7 +178,7 @@ __global__ void rescale(double* scores, const std::uint16_t* folds, const Scale*
   scores[i] = (scores[i] - scale.zero) / scale.unit;
 }
 
-/// Of each element of a list: targets up to it, and the first and the last element of its score.
+/// For each element of a list: targets up to it, and the first and the last element of its score.
 struct Ties {
   const std::int32_t* targets;
   const std::int32_t* begins;
@@ -190,7 +190,7 @@ struct Ties {
   __device__ std::int32_t decoys_to(std::int64_t i) const { return static_cast<std::int32_t>(i + 1) - targets_to(i); }
 };
 
-/// What the scans of Ties begin with.
+/// Writes the values that the scans of Ties begin with.
 __global__ void mark_ties(const double* scores, const std::uint8_t* is_target, std::int64_t count,
                           std::int32_t* targets, std::int32_t* begins, std::int32_t* reversed_ends) {
   const std::int64_t i = this_element();
@@ -201,7 +201,8 @@ __global__ void mark_ties(const double* scores, const std::uint8_t* is_target, s
   reversed_ends[count - 1 - i] = i + 1 == count || scores[i] != scores[i + 1] ? place : 0x7FFFFFFF;
 }
 
-/// Of mix-max, at the end of each score: incorrect targets, of those with this score, that correct ones have beaten.
+/// Mix-max, at the end of each score: expected number of incorrect targets with this score that correct ones have
+/// beaten.
 __global__ void beaten_terms(Ties ties, double pi0, double* terms) {
   const std::int64_t i = this_element();
   if (i >= ties.count) return;
@@ -314,7 +315,7 @@ __device__ inline double ramps_at_rank(const RampView& curve, std::int64_t rank)
   return curve.behind(whole, x);
 }
 
-/// Rates of decoys along ranks, or along `scores` where there are any.
+/// Rates of decoys along ranks, or along `scores` if there are any.
 __global__ void decoy_rates(RampView curve, const double* scores, std::int64_t points, double* rates) {
   const std::int64_t i = this_element();
   if (i >= points) return;
@@ -390,7 +391,7 @@ __global__ void join_stretches(Pools pools, std::int64_t count, std::int64_t siz
   pools.close(pool);
 }
 
-/// What the scan for the pool of each element begins with.
+/// Writes the values that the scan for the pool of each element begins with.
 __global__ void mark_pools(Pools pools, std::int64_t count, std::int32_t* of_element) {
   const std::int64_t i = this_element();
   if (i < count) of_element[i] = pools.counts[i] > 0 ? static_cast<std::int32_t>(i) : 0;
@@ -432,8 +433,8 @@ struct ScoreBin {
   std::int32_t count, decoys;
 };
 
-/// Bins end where a score ends, from the best on or (not `mixed`) from the worst on. One thread: each bin begins where
-/// the last one ended. `made`: how many.
+/// Bins end with a score, from the best on or (not `mixed`) from the worst on. One thread: each bin begins where the
+/// last one ended. `made`: how many.
 __global__ void bin_scores(const double* scores, Ties ties, const double* beaten, bool mixed, double bin_size,
                            ScoreBin* bins, std::int32_t* made) {
   const std::int64_t n = ties.count;

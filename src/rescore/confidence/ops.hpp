@@ -1,6 +1,6 @@
-// The verbs of confidence: all that is asked of a device once every PSM has a score. One object holds labels, scans,
-// masses and files of all PSMs on its device; scores, lists of PSMs and what is found out about them stay there until
-// a level is complete.
+// The verbs of confidence: all operations on a device once every PSM has a score. One object holds labels, scans,
+// masses and files of all PSMs on its device; scores, lists of PSMs and results about them stay there until a level is
+// complete.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct RankedList {
   std::int64_t size() const { return rows.size(); }
 };
 
-/// What stands for a text: 128 bits that two different texts do not share (by chance once in 10^20 sets of 2^31 texts).
+/// Fingerprint of a text: 128 bits that two different texts do not share (by chance once in 10^20 sets of 2^31 texts).
 struct Fingerprint {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -50,23 +50,22 @@ class ConfidenceOps {
   ConfidenceOps& operator=(const ConfidenceOps&) = delete;
   virtual ~ConfidenceOps() = default;
 
-  /// Whether some spectrum has targets and decoys; of spectra in different files only where `with_file`.
+  /// Whether some spectrum has targets and decoys; of spectra in different files only if `with_file`.
   virtual bool has_mixed_spectra(bool with_file) = 0;
 
-  /// Rows in the order of RankOrder: all, or those whose fold is `fold` where there are folds. Arrays are on the
-  /// device.
+  /// Rows in the order of RankOrder: all, or those whose fold is `fold` if there are folds. Arrays are on the device.
   virtual RankedList rank(const Array<double>& scores, const Array<std::uint16_t>& folds, std::uint16_t fold) = 0;
-  /// Of a list, the first of each spectrum (file, scan and mass).
+  /// The first of each spectrum (file, scan and mass) in a list.
   virtual RankedList best_of_spectra(const RankedList& list) = 0;
-  /// Of a list, the first of each key; keys are of all rows, on the host.
+  /// The first of each key in a list; keys are of all rows, on the host.
   virtual RankedList best_of_keys(const RankedList& list, std::span<const Fingerprint> keys) = 0;
-  /// Of a list, those of one group; groups are of all rows, on the device.
+  /// The elements of one group in a list; groups are of all rows, on the device.
   virtual RankedList of_group(const RankedList& list, const Array<std::int32_t>& groups, std::int32_t group) = 0;
 
-  /// As q_values() and p_values() of confidence.hpp.
+  /// Same as q_values() and p_values() of confidence.hpp.
   virtual Array<double> q_values(const RankedList& list, const FdrRule& rule) = 0;
   virtual Array<double> p_values(const RankedList& list) = 0;
-  /// As the functions of pep.hpp. `q`: the list's q-values under `rule`. `mixed`: mix-max was used.
+  /// Same as the functions of pep.hpp. `q`: the list's q-values under `rule`. `mixed`: mix-max was used.
   virtual Array<double> peps(PepMethod method, const RankedList& list, const Array<double>& q, const FdrRule& rule,
                              bool mixed) = 0;
 
@@ -89,7 +88,7 @@ std::unique_ptr<ConfidenceOps> make_confidence_ops(const Context& context, const
 std::unique_ptr<ConfidenceOps> make_cpu_confidence_ops(const Context& context, const TrainingRows& rows);
 std::unique_ptr<ConfidenceOps> make_cuda_confidence_ops(const Context& context, const TrainingRows& rows);
 
-/// Of a spectrum's scan, mass and file: which bucket it is looked for in. Different spectra may share a hash.
+/// Hash of a spectrum's scan, mass and file, which selects its bucket. Different spectra may share a hash.
 SHEAF_HOST_DEVICE inline std::uint64_t spectrum_hash(std::int32_t scan, std::uint64_t mass_bits, std::int32_t file) {
   std::uint64_t hash = static_cast<std::uint64_t>(static_cast<std::uint32_t>(scan)) << 32U |
                        static_cast<std::uint64_t>(static_cast<std::uint32_t>(file));

@@ -1,5 +1,5 @@
-// The verbs of confidence on CPU cores. What looks rows up in any order (ranking, the first of equals) is cut into
-// buckets for all threads; sums over a list in its order are those of confidence.cpp and pep.cpp.
+// The verbs of confidence on CPU cores. Verbs that look rows up in any order (ranking, the first of equals) cut them
+// into buckets for all threads; sums over a list in its order are those of confidence.cpp and pep.cpp.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -162,7 +162,7 @@ class CpuConfidence final : public ConfidenceOps {
  private:
   bool is_target(std::int32_t row) const { return rows_.labels[static_cast<std::size_t>(row)] > 0; }
 
-  /// Those of a list for which keep(place).
+  /// The elements of a list for which keep(place) is true.
   template <class Keep>
   RankedList kept(const RankedList& list, const Keep& keep) const {
     const auto chosen = put_in_buckets(context_, list.size(), 2, [&](std::int64_t k) { return keep(k) ? 0 : 1; });

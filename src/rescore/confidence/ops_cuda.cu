@@ -242,7 +242,7 @@ class CudaConfidence final : public ConfidenceOps {
     return {gathered(list.rows, places), gathered(list.scores, places), gathered(list.targets, places)};
   }
 
-  /// Of a list, the places of targets (1) or decoys (0).
+  /// The places of targets (1) or decoys (0) in a list.
   Array<std::int32_t> places_of(const RankedList& list, std::uint8_t wanted) const {
     Array<std::uint8_t> flags(list.size(), device());
     if (list.size() > 0)
@@ -310,7 +310,7 @@ class CudaConfidence final : public ConfidenceOps {
     stream_.synchronize();
   }
 
-  /// Of mix-max; empty where pi0 is 1.
+  /// Mix-max: beaten incorrect targets up to each element; empty if pi0 is 1.
   Array<double> beaten(const TieArrays& ties, double pi0) const {
     if (!(pi0 < 1)) return Array<double>(0, device());
     const std::int64_t n = ties.targets.size();

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t most_bins = 10000;
 constexpr std::size_t most_knots = 50;
-constexpr double skew = 0.75;  // knots are denser where scores are good
+constexpr double skew = 0.75;  // knots are denser if scores are good
 constexpr double ridge = 1e-6;
 
 /// x(i) and y(i): of each point.

@@ -1,5 +1,5 @@
-// Posterior error probabilities (PEPs): how likely each single PSM is incorrect, given its score. As in Percolator 3.08
-// unless a function says otherwise. PSMs go from the best to the worst.
+// Posterior error probabilities (PEPs): how likely each single PSM is incorrect, given its score. They are computed as
+// in Percolator 3.08 unless a function says otherwise. PSMs go from the best to the worst.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace sheaf::rescore {
 
-/// A monotone regression of "is a decoy" on the rank (or, where `on_scores`, on the score): the decoys' share d among
-/// PSMs of about that rank gives d / (1 - d).
+/// A monotone regression of "is a decoy" on the rank (or, if `on_scores`, on the score): the decoys' share d among PSMs
+/// of about that rank gives d / (1 - d).
 std::vector<double> isotonic_peps(const Ranking& ranking, bool on_scores = false);
 
 /// By pooling adjacent violators on the differences of q * rank of the targets; decoys are interpolated by their q. A

@@ -1,4 +1,4 @@
-// Proteins that peptides cannot tell apart, from their sequences.
+// Proteins that peptides cannot distinguish, from their sequences.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace sheaf::rescore {
 
-/// Names of the enzymes that are known.
+/// Names of the supported enzymes.
 std::vector<std::string> enzyme_names();
 
 /// A UsageError for one that is not.
 void check_enzyme(const std::string& name);
 
-/// Where an enzyme cuts a sequence: the peptides between, in order.
+/// The peptides, in order, into which an enzyme cuts a sequence.
 std::vector<std::string_view> digested(std::string_view sequence, const std::string& enzyme);
 
 /// Proteins of a FASTA file in groups: one whose peptides (6 to 50 residues, cut everywhere) are all peptides of
@@ -27,7 +27,7 @@ class ProteinGroups {
   ProteinGroups(const Context& context, const std::string& fasta, const std::string& enzyme,
                 const std::string& decoy_prefix);
 
-  /// Of a target protein; -1: not in the file.
+  /// The group of a target protein; -1: not in the file.
   std::int32_t find(std::string_view protein) const;
   /// The members, the one with most peptides first, with commas between them; `prefix` before each.
   std::string name(std::int32_t group, const std::string& prefix = {}) const;

@@ -18,7 +18,7 @@ namespace sheaf {
 namespace rescore {
 namespace {
 
-/// Proteins as results name them: themselves, or their groups where there is a FASTA file.
+/// Proteins as results name them: themselves, or their groups if there is a FASTA file.
 class ProteinNames {
  public:
   ProteinNames(const Context& context, const RescoreOptions& options, std::string prefix)
@@ -27,7 +27,7 @@ class ProteinNames {
       groups_ = std::make_unique<ProteinGroups>(context, options.fasta, options.enzyme, prefix_);
   }
 
-  /// The only protein or group of a PSM; none where there are several.
+  /// The only protein or group of a PSM; none if there are several.
   std::optional<std::string> only(const PsmView& psm) {
     std::string_view proteins = psm.proteins;
     if (separator_ != "\t") proteins = proteins.substr(0, proteins.find('\t'));
@@ -61,7 +61,7 @@ class ProteinNames {
   std::set<std::string> unknown_;
 };
 
-/// What a target and its decoy share: the name, of groups that of the first member.
+/// The name that a target and its decoy share; for groups, that of the first member.
 std::string pair_name(const RescoreProtein& protein, const std::string& prefix, bool groups) {
   const bool prefixed = !protein.target && protein.name.size() > prefix.size();
   const std::string name = prefixed ? protein.name.substr(prefix.size()) : protein.name;

@@ -1,4 +1,4 @@
-// Many elements put into buckets by all threads: what sorts, joins and looks at files in order begin with.
+// Many elements put into buckets by all threads, the first step of sorts, joins and passes over files in order.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct Buckets {
 /// Buckets for `count` elements: few enough to be written to at once, enough for all threads, small enough for a cache.
 inline std::int64_t bucket_count(std::int64_t count) { return std::clamp<std::int64_t>(count >> 13U, 1, 4096); }
 
-/// bucket_of(i): of element i, below `buckets`; it is asked twice.
+/// bucket_of(i): of element i, below `buckets`; it is called twice.
 template <class BucketOf>
 Buckets put_in_buckets(const Context& context, std::int64_t count, std::int64_t buckets, const BucketOf& bucket_of) {
   constexpr std::int64_t least = 1 << 16;

@@ -1,5 +1,5 @@
 // mzIdentML 1.1 and 1.2 (Jones and others 2012): SpectrumIdentificationResult / SpectrumIdentificationItem with its
-// PeptideEvidenceRef, cvParam and userParam; the latter two are features where their values are numbers.
+// PeptideEvidenceRef, cvParam and userParam; the latter two are features if their values are numbers.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -58,7 +58,7 @@ class MzIdentMl {
     return value;
   }
 
-  /// Of a modification: 0 is before the first residue.
+  /// Place of a modification in the peptide: 0 is before the first residue.
   std::size_t place(const Attributes& a, const char* at) const {
     const double value = number(a, "location", at);
     if (!(value >= 0 && value <= 1e9) || value != std::floor(value))

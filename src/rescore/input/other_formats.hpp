@@ -12,7 +12,7 @@
 
 namespace sheaf::rescore {
 
-/// None where the file is a PIN file, or is in no format that is known. The first defect is a ParseError.
+/// None if the file is a PIN file, or is in no known format. The first defect is a ParseError.
 std::optional<std::string> as_pin(const Reading& reading, const PinOptions& options);
 
 /// Commas become tabs; fields in quotes may hold commas, and "" for a quote.

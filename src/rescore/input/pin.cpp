@@ -104,7 +104,7 @@ class PinReader {
   std::vector<PinHeader> headers_;
   std::vector<Piece> pieces_;
   Psms<T> psms_;
-  Array<std::uint64_t> hashes_;  // of the lines, where rows are to be put in order
+  Array<std::uint64_t> hashes_;  // of the lines, if rows are to be put in order
   bool names_files_ = false;
 };
 
@@ -135,7 +135,7 @@ std::int64_t PinReader<T>::text_bytes() const {
   return bytes;
 }
 
-/// What is no PIN file becomes the text of one.
+/// A file of another format becomes the text of a PIN file.
 template <class T>
 void PinReader<T>::convert(PinFile& file) const {
   std::string_view text = file.source->text();
@@ -212,7 +212,7 @@ void PinReader<T>::cut() {
 }
 
 /// A line has a byte for each column at least: a table that claims more rows x columns than the file has bytes is
-/// refused before memory is asked for.
+/// refused before memory is allocated.
 template <class T>
 void PinReader<T>::check_lines() const {
   for (const Piece& piece : pieces_) {

@@ -19,7 +19,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// Columns that both kinds of rules know by name.
+/// Columns that both kinds of rules take by name.
 std::optional<PinColumn> optional_column(const std::string& name) {
   if (name == "scannr") return PinColumn::scan;
   if (name == "expmass") return PinColumn::mass;

@@ -1,4 +1,4 @@
-// The first lines of a PIN file: which column is what, and the direction to begin with.
+// The first lines of a PIN file: the meaning of each column, and the initial direction.
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ namespace sheaf::rescore {
 
 /// How the columns of a PIN file are found.
 enum class PinRules : std::uint8_t {
-  by_name,      ///< every column by its name; what is no number is never taken for a feature
+  by_name,      ///< every column by its name; texts are never taken for a feature
   by_position,  ///< as Percolator 3.08: id, label, known optional columns, then numbers as far as the first PSM has any
 };
 
@@ -32,7 +32,7 @@ struct PinOptions {
   bool keep_order = true;                ///< false: rows are put into an order that does not depend on the files'
 };
 
-/// What one column of a file is. Columns behind the first protein are proteins too.
+/// Meaning of a column of a file. Columns behind the first protein are proteins too.
 enum class PinColumn : std::uint8_t {
   id,
   label,
@@ -61,7 +61,7 @@ struct PsmText {
 /// One PIN file, open as long as texts are needed.
 struct PinFile {
   std::string name;
-  std::unique_ptr<TextSource> source;  ///< none where the text was made
+  std::unique_ptr<TextSource> source;  ///< none if the text was made
   PinLayout layout;
   std::unique_ptr<const std::string> made = {};  ///< from a file of another format
 
@@ -88,14 +88,14 @@ struct Psms {
   DenseMatrix<T> x;  ///< one row a PSM, one column a feature
   std::vector<std::string> feature_names;
   Array<std::int8_t> labels;            ///< 1: target, -1: decoy
-  Array<std::int32_t> scans;            ///< where no column says: the number of the line
-  Array<double> masses;                 ///< measured; 0 where no column says
+  Array<std::int32_t> scans;            ///< without such a column: the number of the line
+  Array<double> masses;                 ///< measured; 0 without such a column
   Array<std::int32_t> files;            ///< of the spectrum, into file_names; empty: all are of one
   std::vector<std::string> file_names;  ///< empty: the PSMs do not name their files
   Array<LinePlace> lines;
   std::vector<double> default_direction;  ///< of the row DefaultDirection; empty: none, or all zeros
   std::vector<PinFile> pins;
-  std::uint64_t fingerprint = 0;  ///< of all lines, whatever their order (where keep_order is false)
+  std::uint64_t fingerprint = 0;  ///< of all lines, whatever their order (if keep_order is false)
   std::vector<std::string> warnings;
 
   std::int64_t size() const { return labels.size(); }

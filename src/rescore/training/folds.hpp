@@ -9,7 +9,7 @@
 
 namespace sheaf::rescore {
 
-/// What a spectrum is known by.
+/// Keys that identify a spectrum.
 struct SpectrumKeys {
   std::span<const std::int32_t> files;  ///< empty: one file
   std::span<const std::int32_t> scans;

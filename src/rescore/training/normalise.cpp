@@ -92,7 +92,7 @@ Normaliser normalise(const Context& context, DenseMatrix<T>& x, FeatureScaling s
     for (double& mean : sums) mean /= n;
     result.shift = std::move(sums);
     result.scale = column_totals(context, x, ColumnTotal::squares, result.shift);
-    constexpr double rounding = 1e-12;  // what a constant may seem to vary by, relative to its size
+    constexpr double rounding = 1e-12;  // the apparent variation of a constant, relative to its size
     for (std::size_t j = 0; j < width; ++j) {
       const double deviation = std::sqrt(result.scale[j] / n);
       result.scale[j] = deviation > rounding * std::abs(result.shift[j]) ? deviation : 1;

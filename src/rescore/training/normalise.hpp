@@ -21,11 +21,11 @@ struct Normaliser {
   std::vector<double> normalised(const std::vector<double>& raw) const;
 };
 
-/// Learns from all rows, and changes them where they are, on the CPU or a GPU. Constant features keep their scale.
+/// Learns from all rows, and changes them in place, on the CPU or a GPU. Constant features keep their scale.
 template <class T>
 Normaliser normalise(const Context& context, DenseMatrix<T>& x, FeatureScaling scaling);
 
-/// What is asked of every column.
+/// Totals computed over every column.
 enum class ColumnTotal : std::uint8_t { sum, squares, least, most };
 
 /// One value more in a total. `squares`: of the distances from `shift`.

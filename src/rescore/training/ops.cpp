@@ -10,8 +10,8 @@ namespace sheaf::rescore {
 
 namespace {
 
-/// Where scores stand among decoys, which are in descending order. Buckets of one width find the place but for a few
-/// decoys: a binary search over all of them would wait for every branch, since scores come in any order.
+/// Finds the places of scores among decoys, which are in descending order. Buckets of equal width narrow the place down
+/// to a few decoys: a binary search over all of them would wait for every branch, since scores come in any order.
 template <class T>
 class DecoyPlaces {
  public:

@@ -1,5 +1,5 @@
-// The verbs of rescoring: all that training asks of a device. One object holds the normalised features of all PSMs on
-// its device, their labels, and for each training part what every PSM is in it.
+// The verbs of rescoring: all operations of training on a device. One object holds the normalised features of all PSMs
+// on its device, their labels, and for each training part the role of every PSM in it.
 //
 // All models are linear: a vector of weights has one entry for each feature and the bias last. Weights, gradients and
 // Hessians are doubles on the host (a few kilobytes); only rows are on the device.
@@ -19,7 +19,8 @@
 
 namespace sheaf::rescore {
 
-/// What a PSM is in a training part: 4 * bin + role. Bin 0 is outside of the part; nested bins count from 1.
+/// Role of a PSM in a training part; its code is 4 * bin + role. Bin 0 is outside of the part; nested bins count from
+/// 1.
 enum Role : std::uint16_t { decoy = 0, positive = 1, other_target = 2 };
 SHEAF_HOST_DEVICE constexpr std::uint16_t code_of(std::int32_t bin, Role role) {
   return static_cast<std::uint16_t>(4 * bin + role);
@@ -29,18 +30,18 @@ SHEAF_HOST_DEVICE constexpr Role role_of(std::uint16_t code) { return static_cas
 
 /// One support vector machine: min over w of |w|^2 / 2 + sum over rows of |cost| / 2 * max(0, 1 - sign(cost) x'w)^2.
 struct SvmTask {
-  std::int32_t part = 0;      ///< the training part whose codes say what rows are
+  std::int32_t part = 0;      ///< the training part whose codes hold the roles of rows
   std::vector<double> costs;  ///< of each code; above 0: of class +1, below 0: of class -1, 0: the row is not used
 };
 
-/// What SVMs of one block know of the rows at their weights.
+/// Sums over the rows at the weights of the SVMs of one block.
 struct SvmSums {
   std::vector<double> losses;          ///< of each task: the sum over rows, without the penalty
   std::vector<double> gradients;       ///< tasks x weights, without the penalty
   std::vector<std::int64_t> switched;  ///< rows that became or ceased to be support vectors since the last pass
 };
 
-/// Which PSMs are counted for one vector of weights, and at which false discovery rate.
+/// The PSMs to count for one vector of weights, and the false discovery rate.
 struct AcceptQuery {
   std::int32_t part = 0;
   std::int32_t bin = 0;  ///< rows of this nested bin; 0: of the whole part
@@ -85,10 +86,10 @@ class RescoreOps {
 
   /// A new block of up to most_svms tasks, without support vectors.
   virtual void set_svms(std::int32_t block, std::span<const SvmTask> tasks) = 0;
-  /// Frees what is kept of the block's support vectors.
+  /// Frees the memory of the block's support vectors.
   virtual void forget_svms(std::int32_t block) = 0;
-  /// One look at all rows. `hessians` (tasks x weights x weights, lower triangles) get what rows that became support
-  /// vectors add, and lose what those that ceased to be one had added: begin with zeros and keep them between passes.
+  /// One pass over all rows. `hessians` (tasks x weights x weights, lower triangles) get the terms of rows that became
+  /// support vectors, and lose those of rows that ceased to be: begin with zeros and keep them between passes.
   virtual SvmSums pass(std::int32_t block, std::span<const std::vector<double>> w, std::span<double> hessians) = 0;
 
  private:
@@ -111,8 +112,8 @@ inline std::int64_t enough_decoys(const AcceptQuery& query, std::int64_t targets
   return static_cast<std::int64_t>(query.limit * static_cast<double>(targets)) + 2;
 }
 
-/// `x` holds normalised features and must outlive the verbs; on the verbs' device they are used where they are, else
-/// copied there. Labels are 1 and -1.
+/// `x` holds normalised features and must outlive the verbs; on the verbs' device they are used in place, else copied
+/// there. Labels are 1 and -1.
 template <class T>
 std::unique_ptr<RescoreOps<T>> make_rescore_ops(const Context& context, const DenseMatrix<T>& x,
                                                 std::span<const std::int8_t> labels);

@@ -42,7 +42,7 @@ template <class T>
   z.store(out);
 }
 
-/// A block of SVMs: what rows cost, and which are support vectors.
+/// A block of SVMs: the costs of rows, and the support vectors.
 template <class T>
 struct SvmBlock {
   std::vector<SvmTask> tasks;
@@ -165,7 +165,7 @@ class CpuRescore final : public RescoreOps<T> {
   std::vector<Accepted> accept_some(std::span<const AcceptQuery> queries, std::span<const std::vector<double>> w);
   static std::vector<Selection> selections_of(std::span<const AcceptQuery> queries);
   static std::size_t selection_of(std::span<const Selection> selections, std::size_t query);
-  /// What a query's rows must score at least, and about how many of `part_rows` rows do.
+  /// The least score that a query counts, and about how many of `part_rows` rows reach it.
   struct Bounds {
     std::vector<T> least;
     std::vector<std::size_t> targets, decoys;
@@ -358,7 +358,8 @@ void CpuRescore<T>::pass_part(SvmBlock<T>& block, const T* w, Range rows, PartSu
   const std::size_t features = d - 1;
   std::vector<T> short_gradients(d * width, T(0));
   std::vector<double> products(d * (d + 1) / 2);
-  // What a support vector adds to the Hessian depends on its label alone: the cost that any code of it has.
+  // The contribution of a support vector to the Hessian depends on its label alone: the cost of any code with that
+  // label.
   double label_costs[2][width] = {};
   for (std::size_t t = 0; t < block.tasks.size(); ++t)
     for (const double cost : block.tasks[t].costs)
@@ -422,7 +423,7 @@ SvmSums CpuRescore<T>::pass(std::int32_t block, std::span<const std::vector<doub
   const WeightLanes<T> lanes(w, this->weights());
   const auto d = static_cast<std::size_t>(this->weights());
   const std::size_t tasks = one.tasks.size();
-  // As many parts as their Hessians may take 64 MB for.
+  // The number of parts is limited so that their Hessians take at most 64 MB.
   constexpr std::int64_t most_bytes = 64 << 20;
   const std::size_t triangle = d * (d + 1) / 2;
   const auto bytes = static_cast<std::int64_t>(tasks * triangle * sizeof(double));

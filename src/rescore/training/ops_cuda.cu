@@ -13,7 +13,7 @@
 namespace sheaf::rescore {
 namespace {
 
-constexpr std::size_t most_shared = 200 << 10;  // bytes that a block may ask for, with room for what kernels declare
+constexpr std::size_t most_shared = 200 << 10;  // bytes that a block may request, with room for those of kernels
 constexpr std::int64_t most_blocks = 1056;      // eight for each processor of the largest GPU
 
 template <class T>
@@ -169,7 +169,7 @@ class CudaRescore final : public RescoreOps<T> {
     return static_cast<std::int64_t>(marked.to(Device::cpu())[0]);
   }
 
-  /// What the next accept() or pass() takes again.
+  /// Frees memory that the next accept() or pass() allocates again.
   void free_work_memory() {
     for (auto& keys : keys_) keys = {};
     for (auto& kinds : kinds_) kinds = {};

@@ -1,4 +1,4 @@
-// What is known of PSMs beside their features.
+// Data of PSMs besides their features.
 #pragma once
 
 #include <cstdint>

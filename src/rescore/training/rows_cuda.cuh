@@ -49,7 +49,7 @@ __global__ void set_codes(const std::uint16_t* bins, const std::int8_t* labels, 
   if (i < count) codes[i] = code_of(bins[i], labels[i] > 0 ? other_target : decoy);
 }
 
-/// Targets of the part become positive where they are flagged or, without flags, score more than `above`.
+/// Targets of the part become positive if they are flagged or, without flags, score more than `above`.
 template <class T>
 __global__ void mark_rows(Rows<T> rows, const T* w, double above, const std::uint8_t* flags, std::uint16_t* codes,
                           unsigned long long* marked) {
@@ -64,7 +64,7 @@ __global__ void mark_rows(Rows<T> rows, const T* w, double above, const std::uin
   if (threadIdx.x % warp == 0 && votes != 0) atomicAdd(marked, static_cast<unsigned long long>(__popc(votes)));
 }
 
-/// What a sorted row is.
+/// Role of a sorted row.
 enum Kind : std::uint8_t { is_decoy = 0, is_target = 1, is_left_out = 2 };
 
 /// Keys to sort, the best first; rows that the query does not count come last.
@@ -111,7 +111,7 @@ __global__ void find_last(const T* keys, const std::uint8_t* kinds, std::int64_t
     atomicMax(found, static_cast<unsigned long long>(i + 1) << 32U | targets);
 }
 
-/// What the tasks of a block of SVMs make of codes.
+/// Costs of codes in the tasks of a block of SVMs.
 template <class T>
 struct Costs {
   const std::uint16_t* codes[warp];  // of each task's part
@@ -170,8 +170,9 @@ __global__ void pass_rows(Rows<T> rows, Costs<T> costs, const T* w, std::uint32_
   }
 }
 
-/// Of tasks first .. first + tasks-1: what rows that changed add to the lower triangles of their Hessians or take from
-/// them, and how many rows there are. `label_costs`: of each label (decoys first) and task. A thread owns its entries.
+/// For tasks first .. first + tasks-1: the contributions of changed rows to the lower triangles of their Hessians
+/// (added or subtracted), and how many rows there are. `label_costs`: of each label (decoys first) and task. A thread
+/// owns its entries.
 template <class T>
 __global__ void update_hessians(Rows<T> rows, const std::uint32_t* changed, const std::uint32_t* support,
                                 const double* label_costs, int first, int tasks, double* partial) {

@@ -2,9 +2,9 @@
 //
 // Newton's method with the generalised Hessian I + sum over support vectors of C_i x_i x_i' (Mangasarian 2002, A finite
 // Newton method for classification; Keerthi, DeCoste 2005). f is piecewise quadratic: once a full step changes no
-// support vector, it has reached the optimum. Where we differ from Percolator's L2-SVM-MFN: PSMs have few features, so
-// the Hessian is kept and solved with directly instead of by conjugate gradients; it changes only by rows that become
-// or cease to be support vectors, few from step to step and from one fit to the next; and one look at the rows serves
+// support vector, it has reached the optimum. Differences from Percolator's L2-SVM-MFN: PSMs have few features, so the
+// Hessian is kept and solved with directly instead of by conjugate gradients; it changes only by rows that become or
+// cease to be support vectors, few from step to step and from one fit to the next; and one pass over the rows serves
 // all tasks of a block.
 #include "rescore/training/svm.hpp"
 
@@ -16,7 +16,7 @@ namespace sheaf::rescore {
 namespace {
 
 constexpr int most_steps = 100;
-/// Blocks whose support vectors are remembered (4 bytes a PSM each).
+/// Blocks whose support vectors are stored (4 bytes per PSM each).
 constexpr std::size_t most_known = 4;
 constexpr double sufficient_decrease = 1e-4;
 

@@ -7,7 +7,7 @@
 
 namespace sheaf::rescore {
 
-/// Trains SVMs and remembers where each ended, so that the next fit, on positives that have changed a little, begins
+/// Trains SVMs and stores the solution of each, so that the next fit, on positives that have changed a little, begins
 /// there.
 template <class T>
 class Svms {
@@ -19,7 +19,7 @@ class Svms {
   /// The optimal weights of every task for the rows' present codes.
   const std::vector<std::vector<double>>& fit();
 
-  /// Forgets Hessians and support vectors, so that the next fit depends on nothing but the weights.
+  /// Drops Hessians and support vectors, so that the next fit depends on nothing but the weights.
   void forget();
   const std::vector<std::vector<double>>& weights() const { return weights_; }
 

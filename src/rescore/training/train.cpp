@@ -19,13 +19,13 @@ constexpr std::array cost_ratios{1.0, 3.0, 10.0};
 /// Iterations after which training is saved. Each time Hessians are computed anew, whether there is a file or not, so
 /// that a run that was resumed gives the same bits as one that was not.
 constexpr int saved_every = 5;
-/// Where no feature separates anything, the safe rules look at these rates too.
+/// If no feature separates targets from decoys, the safe rules try these rates too.
 constexpr std::array wider_rates{0.02, 0.05, 0.1, 0.2, 0.5};
 
 struct CostPair {
   double positive;
   double ratio;        // of negatives to positives
-  double in_units_of;  // what `ratio` is a multiple of
+  double in_units_of;  // the unit of `ratio`
 };
 
 template <class T>
@@ -76,7 +76,7 @@ class Trainer {
 
   int iterations_done() const { return static_cast<int>(result_.iterations.size()); }
 
-  /// What the present weights of the folds achieve.
+  /// Targets accepted at the present weights of the folds.
   struct Standing {
     std::int64_t estimated = 0;  // accepted targets, by the training parts
     std::int64_t tested = 0;     // accepted targets of the test folds
@@ -437,7 +437,7 @@ bool Trainer<T>::is_worse() const {
          });
 }
 
-/// Falls back to the initial direction where training lost targets, and scores every row: by the weights of the fold in
+/// Falls back to the initial direction if training lost targets, and scores every row: by the weights of the fold in
 /// which it was tested. After Percolator's check has failed, its rules score all rows by the first fold's.
 template <class T>
 void Trainer<T>::finish() {

@@ -16,7 +16,7 @@ namespace sheaf::rescore {
 /// How to begin, on normalised features.
 struct InitialDirection {
   std::vector<double> weights;     ///< given, the bias last; empty: the best feature of each training part
-  std::vector<double> fallback;    ///< where training fails; empty: the best feature of each training part
+  std::vector<double> fallback;    ///< if training fails; empty: the best feature of each training part
   std::int32_t required_sign = 0;  ///< of feature |required_sign| - 1 in the trained weights; 0: none
 };
 
@@ -31,8 +31,8 @@ struct Trained {
   std::vector<std::string> warnings;
 };
 
-/// Trains, checks against the initial direction, and scores every row. `saved`: where training is saved and goes on
-/// from; null: nowhere.
+/// Trains, checks against the initial direction, and scores every row. `saved`: the journal in which training is saved
+/// and from which it continues; null: none.
 template <class T>
 Trained train(const Context& context, RescoreOps<T>& ops, const TrainingRows& rows, const InitialDirection& initial,
               const RescoreOptions& options, ParkMiller& random, CheckpointFile* saved = nullptr);

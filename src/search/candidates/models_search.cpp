@@ -132,7 +132,7 @@ class ModelsSearch : public FamilySearch {
     for (const auto& model : models_) most = std::max(most, model->least_rows());
     return most;
   }
-  /// Limits of the first model; the engine asks each model for its own.
+  /// Limits of the first model; the engine gets the limits of each model from itself.
   BatchLimits limits(const Context& context, const SplitCounts& splits) const override {
     return models_.front()->limits(context, splits);
   }
@@ -195,7 +195,7 @@ class ModelsSearch : public FamilySearch {
   Space space_;
 };
 
-/// Scores are compared only if all models speak of the same classes.
+/// Scores are compared only if all models have the same classes.
 void check_labels(const std::vector<std::unique_ptr<FamilySearch>>& models, const std::vector<std::string>& names) {
   const auto& first = models.front()->labels();
   for (std::size_t m = 1; m < models.size(); ++m) {

@@ -1,10 +1,10 @@
 // Any family behind a pipeline: what the pipeline learns, it learns on the training rows of each split alone, and the
-// family trains on all rows as that split sees them. A point is a point of the family and, where several numbers of
+// family trains on all rows transformed for that split. A point is a point of the family and, if several numbers of
 // selected features are tried, one of them.
 //
 // If the steps learn nothing, all splits train on one changed dataset. Families that take column transforms train all
-// splits together on one dataset, where steps learn of each feature by itself, and on the selected features of one
-// dataset behind a selection (selection.cpp); else the dataset is copied for each split.
+// splits together on one dataset, if steps learn of each feature by itself, and on the selected features of one dataset
+// behind a selection (selection.cpp); else the dataset is copied for each split.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -96,8 +96,8 @@ class PipelineSearch : public FamilySearch, public WithPipeline {
   const Space& space() const override { return space_; }
   std::int32_t tasks() const override { return family_->tasks(); }
   std::int64_t least_rows() const override { return family_->least_rows(); }
-  /// All points of a split are trained together where the pipeline is learnt for them, and all splits of a level where
-  /// they select together.
+  /// All points of a split are trained together if the pipeline is learnt for them, and all splits of a level if they
+  /// select together.
   BatchLimits limits(const Context& context, const SplitCounts& splits) const override {
     auto limits = family_->limits(context, splits);
     limits.whole_grids = limits.whole_grids || !(shares_dataset_ || learns_nothing_);
@@ -176,7 +176,7 @@ class PipelineSearch : public FamilySearch, public WithPipeline {
     return scores;
   }
 
-  /// Weights speak of features of this split; in the result they speak of those of all rows before any are selected,
+  /// Weights belong to features of this split; in the result they belong to those of all rows before any are selected,
   /// which are found by name.
   void name_weights(const Dataset<T>& split, ModelScores& model) const {
     if (model.weights.empty()) return;
@@ -190,7 +190,7 @@ class PipelineSearch : public FamilySearch, public WithPipeline {
     });
   }
 
-  /// Of a dataset that the splits share: in the result weights speak of the features that filters keep of all rows.
+  /// For a dataset that the splits share: keeps the weights of the features that filters keep on all rows.
   void keep_weights(ModelScores& model) const {
     if (std::ssize(kept_) == whole_.all.features()) return;
     move_weights(model, [&](std::int32_t feature) {
@@ -208,7 +208,7 @@ class PipelineSearch : public FamilySearch, public WithPipeline {
   const PipelineOptions& pipeline() const { return pipeline_; }
 
  private:
-  /// The family over the dataset as it is but for steps that learn nothing, where all splits can share it.
+  /// The family over the dataset as it is but for steps that learn nothing, if all splits can share it.
   bool share_dataset(const Context& context) {
     if (!search_.options.family().takes_transforms(search_.options) || !pipeline::changes_features_alone(pipeline_))
       return false;
@@ -224,14 +224,14 @@ class PipelineSearch : public FamilySearch, public WithPipeline {
     return shares_dataset_ = true;
   }
 
-  /// What filters and selections keep depends on the rows, even if they keep all features of all rows.
+  /// Filters and selections are no row steps: they depend on the rows, even if they keep all features on all rows.
   bool has_row_steps_alone() const {
     if (!pipeline_.select.empty() || pipeline_.min_prevalence > 0 || pipeline_.min_variance > 0) return false;
     return std::all_of(whole_.pipeline.steps.begin(), whole_.pipeline.steps.end(),
                        [](const auto& step) { return std::holds_alternative<RowStep>(step); });
   }
 
-  /// Where all splits can select from the dataset as it is but for steps that learn nothing.
+  /// Prepares selection of all splits from one dataset, if only steps that learn nothing come before.
   void select_together(const Context& context) {
     auto steps = pipeline_;
     steps.select.clear();
@@ -296,7 +296,7 @@ class PipelineSearch : public FamilySearch, public WithPipeline {
   SelectedCounts counts_;
   bool shares_dataset_ = false;
   bool learns_nothing_ = false;                 // each row changes by itself: all splits train on the changed rows
-  std::optional<PipelineLearner<T>> unlearnt_;  // of steps that learn nothing, where splits select together
+  std::optional<PipelineLearner<T>> unlearnt_;  // of steps that learn nothing, if splits select together
   std::optional<SelectionSetup<T>> selection_;  // over its dataset
   std::optional<PipelineLearner<T>> learner_;   // on all rows; of a shared dataset: of steps that learn nothing
   Prepared<T> whole_;                           // all rows, over the memory of the learner

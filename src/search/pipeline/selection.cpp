@@ -12,7 +12,7 @@ namespace sheaf::engine {
 namespace {
 
 /// Models are trained together as long as they select so many times the features of one of them: features that a model
-/// sees as 0 cost it as much as others.
+/// has as 0 cost it as much as others.
 constexpr std::size_t widest = 4;
 
 /// The features that the models of a split see, at one of the counts.

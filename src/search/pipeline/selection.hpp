@@ -10,7 +10,7 @@
 
 namespace sheaf::engine {
 
-/// Numbers of selected features: in front of the family's own point where several are tried.
+/// Numbers of selected features: in front of the family's own point if several are tried.
 struct SelectedCounts {
   std::vector<std::int64_t> counts;  // none: there is no selection
 
@@ -23,7 +23,7 @@ struct SelectedCounts {
   Point own_part(const Point& point) const { return {point.begin() + (searched() ? 1 : 0), point.end()}; }
 };
 
-/// What is trained.
+/// Arguments of a search with selection.
 template <class T>
 struct SelectionSetup {
   const Dataset<T>* dataset = nullptr;  // behind the steps that learn nothing
@@ -36,7 +36,7 @@ struct SelectionSetup {
 /// Some of the splits of a table, which may be taken several times, by their places in it.
 SplitTable take_splits(const SplitTable& table, std::span<const std::size_t> places);
 
-/// Calls move(dataset, model): weights of the model speak of the features of the dataset.
+/// Calls move(dataset, model): weights of the model then belong to the features of the dataset.
 template <class T>
 using MoveWeights = std::function<void(const Dataset<T>& dataset, ModelScores& model)>;
 

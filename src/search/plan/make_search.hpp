@@ -10,7 +10,7 @@
 
 namespace sheaf::engine {
 
-/// A class with this share of the rows makes accuracy say little.
+/// A class with this share of the rows makes accuracy a poor score.
 inline constexpr double frequent_class = 0.8;
 
 /// All arguments must outlive it. `seen` as in TrainingOptions.

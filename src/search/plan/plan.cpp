@@ -60,7 +60,7 @@ std::int64_t distinct(std::vector<std::int32_t> numbers) {
   return std::unique(numbers.begin(), numbers.end()) - numbers.begin();
 }
 
-/// Fewer than `least` rows of a class are an Error that says what they are too few for.
+/// Fewer than `least` rows of a class are an Error that names the purpose they are too few for.
 void check_sizes(const Labels& labels, std::span<const std::int32_t> rows, std::int64_t least, std::string_view what) {
   std::vector<std::int64_t> counts(labels.class_names.size(), 0);
   for (const auto row : rows) ++counts[static_cast<std::size_t>(labels.classes[static_cast<std::size_t>(row)])];

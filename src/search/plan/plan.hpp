@@ -14,11 +14,11 @@
 
 namespace sheaf::engine {
 
-/// What splits know of the rows beside their labels; lists are empty or have an entry for each row.
+/// Columns of the rows, besides labels, that splits use; lists are empty or have an entry for each row.
 struct PlanRows {
   std::span<const std::int32_t> groups;
   std::span<const std::int32_t> times;
-  bool always = false;  ///< splits of kinds that do not know groups keep these together too
+  bool always = false;  ///< splits of kinds without groups keep these together too
 };
 
 /// Kinds that can keep groups together and need not.

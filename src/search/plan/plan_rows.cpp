@@ -44,7 +44,7 @@ bool are_on_both_sides(const Plan& plan, const EqualRowSets& sets, int threads) 
   return false;
 }
 
-/// Plans the rows, and says what is done with those that have the same features.
+/// Plans the rows, and notes the treatment of those with equal features.
 template <class T>
 class RowPlanner {
  public:

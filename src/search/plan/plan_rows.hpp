@@ -1,4 +1,4 @@
-// The plan of a search over the rows of a dataset: which of them stay together, and what its user should know of that.
+// The plan of a search over the rows of a dataset: the groups that stay together, and notes about them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct PlannedRows {
   std::vector<std::string> notes = {}, warnings = {};
 };
 
-/// Equal rows stay together as SearchOptions::equal_rows says. `labels` and `options` must outlive the plan.
+/// Equal rows stay together according to SearchOptions::equal_rows. `labels` and `options` must outlive the plan.
 template <class T>
 PlannedRows plan_rows(const Context& context, const Dataset<T>& dataset, const Labels& labels,
                       const SearchOptions& options);

@@ -60,7 +60,7 @@ class OnLattice : public PointStrategy {
     places.resize(std::min(places.size(), static_cast<std::size_t>(options_.trials > 0 ? options_.trials : third)));
     return places;
   }
-  /// Of equally good ones the first.
+  /// The best point; the first of equally good ones.
   std::int32_t best() const {
     std::int32_t best = -1;
     for (std::int32_t k = 0; k < space_.size(); ++k)
@@ -68,8 +68,7 @@ class OnLattice : public PointStrategy {
         best = k;
     return best;
   }
-  /// Places up to a share 1 / `parts` of each axis away (one at least) or, where not `between`, just so far or not at
-  /// all.
+  /// Places up to a share 1 / `parts` of each axis away (one at least) or, unless `between`, just so far or not at all.
   std::vector<std::int32_t> around(std::int32_t place, std::int32_t parts, bool between) const {
     std::vector<std::int32_t> result{0};
     for (std::size_t axis = 0; axis < space_.shape.size(); ++axis) {
@@ -123,7 +122,7 @@ class ExtendingGrid : public PointStrategy {
  private:
   static constexpr int most_steps = 6;  // beyond each end
 
-  /// Of equally good ones the first.
+  /// The best point; the first of equally good ones.
   const Point& best() const {
     return std::max_element(scores_.begin(), scores_.end(),
                             [](const auto& a, const auto& b) { return a.second < b.second; })
@@ -216,7 +215,7 @@ class Descent : public OnLattice {
   }
 };
 
-/// The whole lattice, then the neighbours of the best in steps that are halved where no neighbour is left to try. Axes
+/// The whole lattice, then the neighbours of the best in steps that are halved when no neighbour is left to try. Axes
 /// that cannot be refined are fixed: each combination of their values is refined on its own. Places are counted in
 /// steps of the lattice, so that a place is the same from whichever side it is reached.
 class Narrowing : public PointStrategy {

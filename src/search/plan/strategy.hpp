@@ -1,4 +1,4 @@
-// Which points of a space are tried next, by what is known of those tried before.
+// Chooses the next points of a space to try, from the scores of those tried before.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class PointStrategy {
   PointStrategy& operator=(const PointStrategy&) = delete;
   virtual ~PointStrategy() = default;
 
-  /// None: the search is over. Nothing is asked for twice.
+  /// None: the search is over. No point is returned twice.
   virtual std::vector<Trial> next() = 0;
   /// Reports the score of a trial: larger is better, NaN is worst.
   virtual void learn(const Point& point, double score) = 0;
@@ -38,7 +38,7 @@ struct StrategyOptions {
   std::int32_t trials = 0;
   std::int32_t splits = 1;  // of a level
   std::uint64_t seed = 0;
-  bool extend = false;  // a grid goes on beyond its ends while scores rise there
+  bool extend = false;  // a grid is extended beyond its ends while scores rise there
 };
 /// The space must outlive it.
 std::unique_ptr<PointStrategy> make_strategy(const Space& space, const StrategyOptions& options);

@@ -39,7 +39,7 @@ struct Run {
       : folder(path), settings(load(path, "settings.json")), results(load(path, "results.json")) {}
 };
 
-/// What must be the same for scores to be of the same splits.
+/// Settings that must be equal for scores to be of the same splits.
 void check_same_splits(const Run& first, const Run& second) {
   const auto same = [&](const Json& x, const Json& y, std::string_view what) {
     if (x != y)
@@ -66,7 +66,7 @@ std::vector<double> outer_scores(const Json& results, const std::string& metric)
   return scores;
 }
 
-/// Of the point that was chosen.
+/// Scores of the chosen point on each split.
 std::vector<double> split_scores(const Json& results, const std::string& metric) {
   const auto& chosen = results.at("chosen");
   for (const auto& point : results.at("points")) {
@@ -136,7 +136,7 @@ SameSplits read_scores(const std::vector<std::string>& folders, const std::strin
   }
 }
 
-/// Of all lists, the places where each has a number.
+/// Keeps the places at which every list has a number.
 void keep_common(std::vector<std::vector<double>>& lists) {
   std::vector<std::vector<double>> kept(lists.size());
   for (std::size_t k = 0; k < lists.front().size(); ++k)

@@ -1,4 +1,4 @@
-// What chosen models predict for the rows that they did not see, and what is learnt from that.
+// Predictions of chosen models for held-out rows, and calibrations and thresholds learnt from them.
 #pragma once
 
 #include <span>
@@ -23,8 +23,7 @@ struct Part {
   std::vector<std::size_t> entries;  // of one split or of some
   std::vector<std::size_t> others;   // of rows that none of these is of
 };
-/// The predictions split by split, or in parts of several splits where these are many: split s is in part
-/// s % parts.
+/// The predictions split by split, or in parts of several splits if these are many: split s is in part s % parts.
 std::vector<Part> parts_of(const HeldOutPredictions& found);
 /// The rows of every class are more than those of any one part.
 bool can_learn_without_parts(const HeldOutPredictions& found, const std::vector<Part>& parts, std::size_t classes);
@@ -37,8 +36,8 @@ struct DecidedRows {
 DecidedRows rows_of(const HeldOutPredictions& found, std::span<const std::size_t> entries);
 
 /// Trains the chosen points again, each on the training rows of its split, as its own model: the pipeline included.
-/// Fills result.held_out and, where it was asked for, result.importance; from the former the calibration and the
-/// threshold of result.model.
+/// Fills result.held_out and, if requested, result.importance; from the former the calibration and the threshold of
+/// result.model.
 template <class T>
 void use_held_out(const Context& context, const Dataset<T>& dataset, const Labels& labels, const Plan& plan,
                   SearchResult& result);

@@ -1,5 +1,5 @@
-// Permutation importance: by how much the score gets worse where a feature is shuffled among the rows that a model did
-// not see. Linear models add what each feature contributes, so that a shuffle moves decision values by differences of
+// Permutation importance: by how much the score gets worse if a feature is shuffled among the rows that a model did not
+// see. Linear models add what each feature contributes, so that a shuffle moves decision values by differences of
 // contributions; other models predict the shuffled rows.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace sheaf::engine {
 template <class T>
 class Importance {
  public:
-  /// All must outlive it. Does nothing where no shuffles are asked for.
+  /// All must outlive it. Does nothing if no shuffles are requested.
   Importance(const Dataset<T>& dataset, const Labels& labels, const SearchResult& result);
 
   /// The model of one split on its held-out rows: `test`, rows `rows` of the dataset.

@@ -74,7 +74,7 @@ std::size_t count_of(double share, const Labels& labels, std::span<const std::in
   return count;
 }
 
-/// What one model is trained and scored on.
+/// Training and test rows of one model.
 struct Column {
   std::vector<float> weights;  // of all rows
   std::vector<std::int32_t> tests;

@@ -7,8 +7,8 @@
 
 namespace sheaf::engine {
 
-/// What is wrong and what to do if the chosen model predicts one class for all held-out rows, though the score it was
-/// chosen by may be good; empty: it does not.
+/// A warning, with advice, if the chosen model predicts one class for all held-out rows, though the score it was chosen
+/// by may be good; empty if it does not.
 std::string one_class_warning(const SearchResult& result);
 
 }  // namespace sheaf::engine

@@ -16,7 +16,7 @@ template <class T>
 StabilityByChance stability_by_chance(const Context& context, const Dataset<T>& dataset, const SearchSpace& space,
                                       const SearchOptions& options);
 
-/// Sets `stability`, `overall` and `best_overall` of a result whose outer resamples are known.
+/// Sets `stability`, `overall` and `best_overall` of a result whose outer resamples are complete.
 template <class T>
 void add_stability(const Context& context, const Dataset<T>& dataset, SearchResult& result);
 

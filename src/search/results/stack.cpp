@@ -58,7 +58,7 @@ ModelScores score_on(const Context& context, const Labels& all, std::span<const 
   return std::move(score_rows(context, labels, values, predicted, false, !labels.regression()).front());
 }
 
-/// What members predict for the held-out rows of a level, and what is learnt from it.
+/// Predictions of members for the held-out rows of a level, and the stack learnt from them.
 class LevelStack {
  public:
   LevelStack(const Labels& labels, const SearchResult& result) : labels_(labels), result_(result) {}
@@ -103,7 +103,7 @@ class LevelStack {
       splits_.push_back(of_parts[s % of_parts.size()]);
   }
 
-  /// Of the stacks without each split, on that split.
+  /// Scores on each split of the stack learnt without it.
   std::vector<ModelScores> scores(const Context& context) const {
     std::vector<std::vector<std::size_t>> entries(splits_.size());
     const auto& first = found_.front();
@@ -239,7 +239,7 @@ struct LearntLevels {
   std::vector<std::vector<ModelScores>> outer_scores;
 };
 
-/// None: fewer than two models can be members. Notes say why.
+/// None: fewer than two models can be members. Notes state why.
 template <class T>
 std::optional<LearntLevels> learn_levels(const Context& context, const Dataset<T>& dataset, const FamilySearch& family,
                                          const Plan& plan, const SearchResult& result,

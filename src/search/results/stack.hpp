@@ -15,7 +15,7 @@ namespace sheaf::engine {
 /// Makes the stack of options.stack models one more model of the result, which is chosen on every level, and the final
 /// model. Members are the best points of the best models of a level. On each split the stack is scored with weights
 /// that were learnt without the rows of that split, on each outer fold with those of the search without its rows. If
-/// fewer than two models can be members, a note says so and the best model is the final one.
+/// fewer than two models can be members, a note states it and the best model is the final one.
 template <class T>
 void add_stack(const Context& context, const Dataset<T>& dataset, const FamilySearch& family, const Plan& plan,
                SearchResult& result);

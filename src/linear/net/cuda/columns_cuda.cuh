@@ -1,5 +1,5 @@
-// The columns of X that models visit on a GPU: all of them where they fit, else those of the working sets at hand,
-// brought from CPU memory when they are needed. A working set that has no room by itself is read from there.
+// The columns of X that models visit on a GPU: all of them if they fit, else those of the working sets at hand, brought
+// from CPU memory when they are needed. A working set that has no room by itself is read from there.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace sheaf::linear::gpu {
 template <class T>
 class GpuColumns {
  public:
-  /// Half of the context's memory is for X, in rows for products and in columns; where that is too little, an eighth is
+  /// Half of the context's memory is for X, in rows for products and in columns; if that is too little, an eighth is
   /// for columns in passing.
   GpuColumns(const Context& context, const Dataset<T>& dataset, cudaStream_t stream)
       : device_(context.device()),
@@ -156,7 +156,7 @@ class GpuColumns {
   cudaStream_t stream_;
   bool resident_ = true;
   std::int64_t average_ = 0;
-  const SparseMatrix<T>* sparse_ = nullptr;  // on the GPU where resident
+  const SparseMatrix<T>* sparse_ = nullptr;  // on the GPU if resident
   std::shared_ptr<const Array<T>> dense_;
   cuda::Staging staged_rows_, staged_values_;
   Array<std::int64_t> panel_offsets_;

@@ -1,4 +1,4 @@
-// Kernels of elastic nets; see ops.hpp for what the verbs do.
+// Kernels of elastic nets; ops.hpp describes the verbs.
 #pragma once
 
 #include <cstdint>
@@ -73,8 +73,8 @@ __global__ void normalise_features(ModelTask<T> task, std::int64_t features, T* 
   if (j < features) normalise(task, j, means[j * means_stride], scales[j * scales_stride]);
 }
 
-/// What feature j adds, whose weights and products in the `group` neighbouring classes that share its penalty begin at
-/// w and g.
+/// Adds the sums of feature j. Its weights and products in the `group` neighbouring classes that share its penalty
+/// begin at w and g.
 template <class T>
 __device__ void add_feature(FeatureSums& sums, const ModelTask<T>& task, std::int64_t j, const T* g, const T* w,
                             std::int32_t group) {
@@ -167,7 +167,7 @@ struct ChoiceView {
   std::int32_t classes;
   std::int32_t group;  // how many of them share penalties
 
-  /// Of several classes, whose tasks differ in their targets alone, the highest.
+  /// The bucket of a feature; with several classes, whose tasks differ in their targets alone, the highest.
   __device__ int bucket(const ModelTask<T>& task, const FeatureChoice& choice, std::int64_t j) const {
     int highest = -1;
     for (std::int64_t at = j * stride + choice.model, end = at + classes; at < end; at += group) {
@@ -256,7 +256,7 @@ static __global__ void move_places(std::int32_t* places, std::int64_t chunks, st
   if (at < chunks * count) places[at] += offsets[at % count];
 }
 
-/// What a model is asked to do, and where its working set and memory are.
+/// The task of a model, and the places of its working set and memory.
 struct Job {
   SolveOrder order;
   std::int32_t size;    // of the working set

@@ -24,7 +24,7 @@ void launch_solver(const Columns& x, const JobMemory<T>& memory, unsigned jobs, 
 
 }  // namespace sheaf::linear::gpu
 
-/// Of one loss, for all kinds of columns in both precisions.
+/// Instantiates the solver of one loss for all kinds of columns in both precisions.
 #define SHEAF_COMPILE_SOLVER(FUNCTOR)                                                                                 \
   namespace sheaf::linear::gpu {                                                                                      \
   template void launch_solver<FUNCTOR>(const DenseColumns<float>&, const JobMemory<float>&, unsigned, std::size_t,    \

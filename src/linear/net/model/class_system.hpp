@@ -29,7 +29,7 @@ std::vector<ClassWeight> list_weights(const Classes& classes) {
   return list;
 }
 
-/// Products of second derivatives with the weights that the system does not know yet.
+/// Products of second derivatives with the weights that the system does not hold yet.
 template <class Classes>
 void add_class_products(const Classes& classes, std::span<const ClassWeight> list) {
   using T = typename Classes::Value;
@@ -84,7 +84,7 @@ bool begin_system(const Classes& classes, std::span<const ClassWeight> list) {
   return true;
 }
 
-/// What is left of minus the slopes by these weights, at the present steps.
+/// The pulls on these weights, minus the slopes of the quadratic model, at the present steps.
 template <class Classes>
 void find_pulls(Classes& classes, std::span<const ClassWeight> list) {
   using Model = typename Classes::Model;
@@ -110,7 +110,7 @@ void find_pulls(Classes& classes, std::span<const ClassWeight> list) {
   });
 }
 
-/// What descent makes smaller: the quadratic model of the loss, and the penalties.
+/// The objective of descent: the quadratic model of the loss, and the penalties.
 template <class Classes>
 double value_of(const Classes& classes) {
   const auto& all = classes.all;

@@ -5,8 +5,8 @@
 
 namespace sheaf::linear {
 
-/// Numbers of each class that a solver has room for: the change of its intercept and, where penalties are grouped,
-/// those of GroupModel.
+/// Numbers of each class that a solver has room for: the change of its intercept and, if penalties are grouped, those
+/// of GroupModel.
 inline constexpr std::int64_t class_numbers = 4;
 
 /// The rows of all classes: decision values with offsets, shares (probabilities), residuals, steps.
@@ -62,7 +62,7 @@ struct ClassRows {
     team.sync();
     return team.sum(loss) / task.total;
   }
-  /// Intercepts are never all at their best at once: RowSums says what follows for the gap.
+  /// Intercepts are never all at their best at once: RowSums holds their effect on the gap.
   SHEAF_HOST_DEVICE void settle_intercepts(double* /*intercepts*/) const {}
   /// The loss at the decision values plus `share` of the steps.
   SHEAF_HOST_DEVICE double loss_with(double share) const {
@@ -84,7 +84,7 @@ struct ClassRows {
     return team.sum(loss) / task.total;
   }
 
-  /// The weighted residuals of class k, which q are as well. What its intercept says about the gap goes to `sums`.
+  /// The weighted residuals of class k, also stored as q. The intercept's contribution to the gap goes to `sums`.
   SHEAF_HOST_DEVICE void update_residuals(std::int32_t k, double intercept, RowSums& sums) const {
     double residual = 0;
     double curvature = 0;
@@ -145,7 +145,7 @@ struct ClassesModel {
   using Model = QuadraticModel<Team, T, Columns>;
   static constexpr bool systems = solves_systems<Team>;
   static constexpr std::int64_t most_members = 512;  // whose products are kept
-  static constexpr std::int64_t system_passes = 32;  // what a system may cost
+  static constexpr std::int64_t system_passes = 32;  // the most that a system may cost
 
   const Team& team;
   const Columns& x;
@@ -179,7 +179,7 @@ struct ClassesModel {
   SHEAF_HOST_DEVICE void begin_step() {
     begin_step([](std::int32_t, const Model&) {});
   }
-  /// The same with use(k, model) where the moments of a class are sums over rows still.
+  /// The same with use(k, model) if the moments of a class are sums over rows still.
   template <class Use>
   SHEAF_HOST_DEVICE void begin_step(const Use& use) {
     all.over_rows([&](std::int64_t i) { all.rows.mixed[i] = 0; });
@@ -201,7 +201,7 @@ struct ClassesModel {
     if constexpr (systems) team.gram().forget();
   }
 
-  /// rows.s and q of class k, and its best intercept; returns what that gains.
+  /// rows.s and q of class k, and its best intercept; returns the gain.
   SHEAF_HOST_DEVICE double enter(std::int32_t k, Model& model) {
     double volume = 0;
     double sum = 0;

@@ -19,7 +19,7 @@ T dot_of(const T* a, const T* b, std::int64_t count) {
   return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
-/// Of the entries of a column, under weights.
+/// Weighted sums of a column's entries and of their squares.
 template <class T>
 struct ColumnMoments {
   T first = 0;
@@ -51,7 +51,7 @@ ColumnMoments<T> moments_of(const T* a, const T* s, std::int64_t count) {
   return {first[0], second[0]};
 }
 
-/// Where the entries of a column are.
+/// Position of a column's entries.
 struct ColumnPlace {
   std::int64_t begin = 0;
   std::int64_t length = 0;
@@ -65,7 +65,7 @@ struct ColumnAhead {
   T values[count];
 };
 
-/// What both kinds of columns do with their entries: entry(e) is {row, value} of the e-th after all columns before.
+/// Operations of both kinds of columns: entry(e) is {row, value} of the e-th entry after all columns before.
 template <class Columns, class T>
 struct ColumnWork {
   template <class Team>

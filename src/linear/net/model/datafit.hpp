@@ -19,7 +19,7 @@ struct InterceptTerms {
   double curvature = 0;
 };
 
-/// The best intercept for fixed weights, by Newton's method on one number, with bisection where it would leave the
+/// The best intercept for fixed weights, by Newton's method on one number, with bisection if it would leave the
 /// interval that holds the solution. evaluate(b) is called last with the b that is returned; `total` is the sum of the
 /// row weights. Curvatures are taken for at least `least_curvature` times it.
 template <class Evaluate>
@@ -71,7 +71,7 @@ class ExactFit {
     model_.team.sync();
   }
 
-  /// q: the weighted residuals at the present weights, their sum 0 where there is an intercept.
+  /// q: the weighted residuals at the present weights, their sum 0 if there is an intercept.
   SHEAF_HOST_DEVICE void update_residuals() {
     const auto& rows = model_.rows;
     double change = 0;
@@ -227,7 +227,7 @@ class RowTerms {
   SHEAF_HOST_DEVICE LossTerms<T> terms_at(std::int64_t i, T intercept) const {
     return terms_of<Functor>(decision(i, intercept), T(model_.task.target(i)), model_.task.loss);
   }
-  /// Of row i in a quadratic model, times its weight.
+  /// Second derivative of row i's term of a quadratic model, times the row's weight.
   SHEAF_HOST_DEVICE T step_curvature(std::int64_t i, T intercept) const {
     const auto& task = model_.task;
     if constexpr (has_width<Functor>) {
@@ -365,8 +365,8 @@ class SmoothFit {
     const double change = -model_.shift;  // of the intercept, as the quadratic model has it
     model_.over_rows([&](std::int64_t i) { rows.step[i] += static_cast<T>(change); });
     model_.team.sync();
-    // Near the end what a step gains is less than what rounding makes of the sums. A loss of counts may be below 0, so
-    // that the objective says nothing of their size.
+    // Near the end the gain of a step is less than the rounding of the sums. A loss of counts may be below 0, so that
+    // the objective is no measure of their size.
     const double penalty = penalty_at(0);
     const double rounding = 1e-14 * (std::abs(objective - penalty) + penalty);
     double share = 1;

@@ -1,4 +1,4 @@
-// Coordinate descent on a quadratic model: passes over the working set, and what brings them to their end sooner.
+// Coordinate descent on a quadratic model: passes over the working set, and methods that shorten them.
 #pragma once
 
 #include <sheaf/solvers/elastic_net.hpp>
@@ -34,11 +34,11 @@ class Descent {
 
   SHEAF_HOST_DEVICE std::int32_t parallel() const { return parallel_; }
 
-  /// One pass over the working set; returns what it gained.
+  /// One pass over the working set; returns its gain.
   SHEAF_HOST_DEVICE double pass() { return visit_features(model_.features.count, InOrder{}); }
 
-  /// Passes over the working set until they gain little beside the gap or the tolerance; returns all they gained.
-  /// Passes over the features that have a weight end where one gains less than `enough` times that little.
+  /// Passes over the working set until they gain little relative to the gap or the tolerance; returns all they gained.
+  /// Passes over the features that have a weight end when one gains less than `enough` times that little.
   SHEAF_HOST_DEVICE double run(double gap, double tolerance, double enough) {
     double all = 0;
     const double little = gap * 0.01 > tolerance * 0.1 ? gap * 0.01 : tolerance * 0.1;
@@ -83,7 +83,7 @@ class Descent {
     return gained;
   }
 
-  /// Passes over the features that have a weight, and a leap to where they lead.
+  /// Passes over the features that have a weight, and an extrapolation of them.
   SHEAF_HOST_DEVICE double refine(double little) {
     double gained = 0;
     model_.remember(0);

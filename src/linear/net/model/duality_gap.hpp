@@ -10,10 +10,10 @@
 // for k from 0 to 1 that is at most k c max(0, |X'u - p2 w| - p1): a sum that does not depend on k. The second pays the
 // most that (|X'u| - p1) w - p2 / 2 w^2 is for w from 0 to c.
 //
-// Of a row of weights with one penalty, r = X'u - p2 w, some may be at limits. The first dual point pays the most of
-// k r'v - p1 |v| for v that are within the limits of these and free elsewhere, which for k from 0 to 1 is at most k
-// times the most of r'v - p1 |v|. It is finite where the length of the free part of r is below p1, and otherwise k
-// times the products of the limits with |r|, for no k is taken that leaves the free part of k r longer than p1.
+// Some weights of a row of weights with one penalty, r = X'u - p2 w, may be at limits. The first dual point pays the
+// maximum of k r'v - p1 |v| over the v that are within these limits and free elsewhere, which for k from 0 to 1 is at
+// most k times the maximum of r'v - p1 |v|. It is finite if the length of the free part of r is below p1, and otherwise
+// k times the products of the limits with |r|, for no k is taken that leaves the free part of k r longer than p1.
 #pragma once
 
 #include "linear/losses/losses.hpp"
@@ -22,16 +22,16 @@
 
 namespace sheaf::linear {
 
-/// What rows say about the gap: weighted means over the examples.
+/// Sums over the rows for the gap: weighted means over the examples.
 struct RowSums {
   double loss = 0;
   double dual = 0;  ///< the dual value of the residuals as they are
-  // Of softmax models, whose intercepts are never all at their best at once; 0 for others:
+  // Softmax models, whose intercepts are never all at their best at once; 0 for others:
   double tilt = 0;  ///< intercepts times the sums of their classes' residuals
   double free = 0;  ///< how far intercepts are from their best, each by itself, times the same sums
 };
 
-/// What row i adds to the dual value of the weighted residuals u: of decision values without the row's offset.
+/// The term of row i in the dual value of the weighted residuals u, for decision values without the row's offset.
 template <class Functor, class T>
 SHEAF_HOST_DEVICE double dual_term(const ModelTask<T>& task, std::int64_t i, double u) {
   const double s = task.weight(i);

@@ -46,7 +46,7 @@ SHEAF_HOST_DEVICE bool cancelling_shares(const Model& model, double* share) {
   return true;
 }
 
-/// Returns what the leap gains; 0 where it is not taken.
+/// Returns the gain of the leap; 0 if it is not taken.
 template <class Model>
 SHEAF_HOST_DEVICE double extrapolate(Model& model) {
   using T = typename Model::Value;

@@ -1,9 +1,9 @@
 // The duality gap at which the training of a model ends.
 //
-// Of two models of neighbouring penalties, alpha and k alpha, the first has a gap of about (1 - k)^2 times the loss of
-// the model at the second: residuals of the first times k are a dual point there. So a gap is small if it is small
-// beside the deviance of the model itself, however little that is of the deviance without features: at a share of the
-// latter, models that explain nearly all of it would pass for their neighbours.
+// Take two models of neighbouring penalties, alpha and k alpha: the first has a gap of about (1 - k)^2 times the loss
+// of the model at the second, as residuals of the first times k are a dual point there. So a gap is small if it is
+// small relative to the deviance of the model itself, however little that is of the deviance without features: at a
+// share of the latter, models that explain nearly all of it would be taken for their neighbours.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ struct GapGoal {
   double share = 0;     ///< of the deviance of the model, or of the model without features if that is less
   double deviance = 0;  ///< of the model without features
   double least = 0;     ///< mean loss of a perfect fit
-  double lowest = 0;    ///< what rounding allows
+  double lowest = 0;    ///< the smallest that rounding allows
 
   double at(double loss) const { return std::max(share * std::clamp(2 * (loss - least), 0.0, deviance), lowest); }
 };

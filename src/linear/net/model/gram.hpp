@@ -1,4 +1,4 @@
-// The best weights of few features, all at once: what one coordinate step after another only comes near to.
+// The best weights of few features, all at once, which coordinate steps only approach.
 //
 // With signs kept, an elastic net is a quadratic function of its weights, and one linear system has its lowest point.
 // Weights that would change signs, or pass their limits, on the way there stop where they are 0 or at them
@@ -18,7 +18,7 @@
 namespace sheaf::linear {
 
 /// Products of the features of a working set with each other, and systems made of them. Features may be any numbers
-/// that tell them apart.
+/// that distinguish them.
 class GramSystem {
  public:
   using System = WeightSystem<OneThread>;
@@ -83,7 +83,7 @@ class GramSystem {
   System system_;
 };
 
-/// Room for a system, and what a team has that is given one.
+/// Memory for a system, and a team with such memory.
 struct SystemRoom {
   double* memory = nullptr;
   std::int32_t most = 0;  ///< weights that there is room for
@@ -171,7 +171,7 @@ SHEAF_HOST_DEVICE double pull_of(const Model& model, const typename Model::Coord
   return double(model.gradient(model.team, at, model.x.ahead(model.team, at.place))) - at.penalty.slope(at.w);
 }
 
-/// Strikes those off the `count` active features that are pulled beyond their limits, where they are; returns how many
+/// Strikes those off the `count` active features that are pulled beyond their limitsand are at them; returns how many
 /// are left.
 template <class Model>
 SHEAF_HOST_DEVICE std::int32_t leave_out_held(const Model& model, std::int32_t count) {
@@ -183,7 +183,7 @@ SHEAF_HOST_DEVICE std::int32_t leave_out_held(const Model& model, std::int32_t c
     const auto limits = model.task.limits_of(model.features.list[at.k]);
     const bool inside = at.w > limits.low && at.w < limits.high;
     if (!inside && pull_of(model, at) * double(at.w) > 0) continue;
-    model.team.sync();  // everybody has read the list so far
+    model.team.sync();  // all threads have read the list so far
     if (model.team.rank() == 0) model.features.active[left] = at.k;
     ++left;
   }
@@ -191,7 +191,7 @@ SHEAF_HOST_DEVICE std::int32_t leave_out_held(const Model& model, std::int32_t c
   return left;
 }
 
-/// Weight t of a system is that of a feature: where it may be, with its sign, and what pulls it.
+/// Weight t of a system is that of a feature: its range, with its sign, and its pull.
 template <class Model, class System>
 SHEAF_HOST_DEVICE void set_weight_of(const Model& model, const System& system, std::int32_t t,
                                      const typename Model::Coordinate& at, double pull) {

@@ -84,7 +84,7 @@ struct GroupModel
   using Base = ClassesModel<Team, T, Columns, Rows>;
   using Model = typename Base::Model;
   using Base::all, Base::changes, Base::count, Base::epochs, Base::team, Base::within_limits, Base::working, Base::x;
-  // Where systems are too large, rows of weights take hundreds of passes.
+  // If systems are too large, rows of weights take hundreds of passes.
   static constexpr std::int64_t most_members = 2048;
   static constexpr std::int64_t system_passes = 512;
   static constexpr bool exact = Functor::quadratic;
@@ -103,7 +103,7 @@ struct GroupModel
   }
 
   SHEAF_HOST_DEVICE bool limited() const { return all.task.limits != nullptr; }
-  /// Of the weights of feature j, where there are limits.
+  /// The limits of the weights of feature j; call it only if limited().
   SHEAF_HOST_DEVICE WeightLimits<T> limits(std::int32_t j) const { return all.task.limits_of(working.list[j]); }
 
   SHEAF_HOST_DEVICE bool has_weights(std::int32_t j) const {
@@ -130,7 +130,7 @@ struct GroupModel
         if (limited() && team.rank() == 0) steps()[k] = g;
       }
       if (limited()) {
-        team.sync();  // everybody sees the gradients
+        team.sync();  // all threads see the gradients
         sums.add_row(
             count(), [&](std::int32_t k) { return steps()[k]; },
             [&](std::int32_t k) { return double(working.w[place_of(k, j)]); }, own, curvature, limits(j));
@@ -196,7 +196,7 @@ struct GroupModel
   }
 
   /// Linear systems, passes over the working set, and over the features that have weights, until they gain little
-  /// beside the gap or the tolerance; returns all they gained.
+  /// relative to the gap or the tolerance; returns all they gained.
   SHEAF_HOST_DEVICE double descend(const DescentRules& rules, double gap, double tolerance) {
     constexpr int most_passes = 10;  // over the features that have weights
     const double little = gap * 0.01 > tolerance * 0.1 ? gap * 0.01 : tolerance * 0.1;
@@ -268,7 +268,7 @@ struct GroupModel
     return team.sum(sum);
   }
 
-  /// One visit to every feature, or to those that have weights, and to the intercepts; returns what that gains.
+  /// One visit to every feature, or to those that have weights, and to the intercepts; returns the gain.
   SHEAF_HOST_DEVICE double pass(const DescentRules& rules, bool active) {
     const auto features = static_cast<std::uint64_t>(working.count);
     double gained = move_intercepts();
@@ -285,7 +285,7 @@ struct GroupModel
     return gained;
   }
 
-  /// Moves the weights of a feature to where they are best under the bound; returns what that gains at least.
+  /// Moves the weights of a feature to where they are best under the bound; returns a lower bound of the gain.
   SHEAF_HOST_DEVICE double visit(std::int32_t j) {
     const auto own = penalty(j);
     const ColumnPlace place = working.places[j];
@@ -304,7 +304,7 @@ struct GroupModel
     }
     const bool none = squares <= own.p1 * own.p1;
     if (none && !weights) return 0;
-    team.sync();  // everybody sees the pulls
+    team.sync();  // all threads see the pulls
     const auto curvature = [&](std::int32_t k) { return curvature_of(place_of(k, j)); };
     const auto side = [&](std::int32_t k) { return limited() ? limits(j).side(steps()[k]) : HUGE_VAL; };
     const double length = none ? 0
@@ -315,7 +315,7 @@ struct GroupModel
       const double step = best_weight(own, j, k, none, length) - double(working.w[place_of(k, j)]);
       gained += (curvature(k) + own.p2) * step * step / 2;
     }
-    team.sync();  // everybody has read the weights and the pulls
+    team.sync();  // all threads have read the weights and the pulls
     if (gained == 0) return 0;
     if (team.rank() == 0)
       for (std::int32_t k = 0; k < count(); ++k) {
@@ -345,7 +345,7 @@ struct GroupModel
       const double step = residual_sums()[k] / (bound * volumes()[k]);
       gained += residual_sums()[k] * step / (2 * all.task.total);
     }
-    team.sync();  // everybody has read the sums
+    team.sync();  // all threads have read the sums
     if (team.rank() == 0)
       for (std::int32_t k = 0; k < count(); ++k) {
         steps()[k] = residual_sums()[k] / (bound * volumes()[k]);

@@ -1,10 +1,10 @@
-// The best rows of weights of all features that have some, and the best intercepts, all at once: class_system.hpp where
+// The best rows of weights of all features that have some, and the best intercepts, all at once: class_system.hpp if
 // penalties are grouped.
 //
 // The length of a row is a smooth function of it but at 0, so that Newton's method finds them: products of second
 // derivatives once, then a few linear systems of these and the penalties' own second derivatives,
 // p1 / |w| (I - w w' / |w|^2) + p2. A row that a step would turn round goes to 0 and is left out, and a weight that
-// comes to its limit stays there; passes over the features, which come next, bring them back where that was wrong.
+// comes to its limit stays there; passes over the features, which come next, bring them back if that was wrong.
 #pragma once
 
 #include <algorithm>
@@ -85,7 +85,7 @@ class GroupSystem {
       if (squares > 0) use(t, groups_.penalty(list_[index(t)].feature), squares);
     }
   }
-  /// As much of the change of a weight as its limits allow.
+  /// The part of a weight's change that its limits allow.
   double within_limits(std::int32_t a, double change) const {
     if (limits_.empty()) return change;
     const double w = system_.weights[a];
@@ -145,7 +145,7 @@ class GroupSystem {
     return true;
   }
 
-  /// The largest share of the step, of halves, that gains within the limits; returns what it gains, 0 where none does.
+  /// The largest share of the step, of halves, that gains within the limits; returns the gain, 0 if none does.
   double take_step() {
     constexpr int most_halves = 20;
     std::vector<double> change(index(size_));
@@ -201,8 +201,8 @@ class GroupSystem {
   std::vector<WeightLimits<double>> limits_;  // empty: none
 };
 
-/// The best rows of weights that are not 0, and the best intercepts, until a step gains no more than `little`. False:
-/// there are too many of them. What it gains is added to `gained`.
+/// Finds the best rows of weights that are not 0, and the best intercepts, until a step gains no more than `little`.
+/// Adds the gain to `gained`. Returns false if there are too many of them.
 template <class Groups>
 bool solve_groups(Groups& groups, double little, double& gained) {
   std::vector<ClassWeight> list;

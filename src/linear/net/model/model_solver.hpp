@@ -6,22 +6,22 @@
 
 namespace sheaf::linear {
 
-/// What a model is asked to do on its working set.
+/// Training of a model on its working set.
 struct SolveOrder {
-  std::int32_t model = 0;  ///< its column of the blocks; of several classes the first
+  std::int32_t model = 0;  ///< its column of the blocks; the first of several classes
   double tolerance = 0;
   DescentRules rules;
 };
 
-/// What became of a model.
+/// Result of a model's training.
 struct SolveReport {
   RowSums rows;
   std::int32_t epochs = 0;
   std::int32_t parallel = 1;
 };
 
-/// Sees that Newton steps bring the gap no further down: what is left of it is rounding, or lies in directions in which
-/// the loss has next to no second derivative. Single steps may raise it. (Plain passes may take thousands of rounds.)
+/// Detects that Newton steps no longer reduce the gap: the rest is rounding, or lies in directions in which the loss
+/// has next to no second derivative. Single steps may raise it. (Plain passes may take thousands of rounds.)
 class StallWatch {
  public:
   SHEAF_HOST_DEVICE bool stalled(double gap) {
@@ -110,7 +110,7 @@ SHEAF_HOST_DEVICE SolveReport solve_on_working_set(const Team& team, const Colum
                                                    const SolveOrder& order, T* w, T* z, T* u, std::int64_t stride,
                                                    double* intercepts) {
   static_assert(std::is_same_v<V, SolverValue<Functor, T>>);
-  // What steps gain is the square of what they take off the gap.
+  // The gain of steps is the square of their effect on the gap.
   constexpr double precision = sizeof(V) == 4 ? 1e-10 : 1e-30;
   const auto& x = columns_for<V, T>(columns);
   using Model = QuadraticModel<Team, V, std::decay_t<decltype(x)>, is_cox<Functor>, T>;
@@ -152,7 +152,7 @@ SHEAF_HOST_DEVICE SolveReport solve_on_working_set(const Team& team, const Colum
   multiply_anew(model, fit.fresh());
   model.over_features([&](std::int32_t k) { w[working.list[k] * stride] = static_cast<T>(working.w[k]); });
   const RowSums sums = fit.finish(z, u, stride, intercepts[order.model]);
-  team.sync();  // everybody has read the intercept
+  team.sync();  // all threads have read the intercept
   if (team.rank() == 0) intercepts[order.model] = fit.intercept();
   return {sums, model.epochs, descent.parallel()};
 }

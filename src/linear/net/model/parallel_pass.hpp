@@ -1,4 +1,4 @@
-// Several features at once (shotgun: Bradley et al. 2011). parallel_updates.cpp says how many.
+// Several features at once (shotgun: Bradley et al. 2011). parallel_updates.cpp decides how many.
 #pragma once
 
 #include "linear/net/model/quadratic_model.hpp"
@@ -22,7 +22,8 @@ SHEAF_HOST_DEVICE inline bool coprime(std::uint64_t a, std::uint64_t b) {
   return b == 1;
 }
 
-/// Steps of `size` features, each as if it were alone. They stand where the second of the remembered weights would.
+/// Steps of `size` features, each as if it were alone. They are stored in place of the second of the remembered
+/// weights.
 template <class Model, class Feature>
 SHEAF_HOST_DEVICE void step_together(Model& model, std::int32_t size, const Feature& feature) {
   using T = typename Model::Value;

@@ -1,5 +1,5 @@
 // The penalty of elastic nets, p1 |w| + p2 / 2 w^2 a feature: its best step, its value, and its part of the duality
-// gap. Where penalties are grouped, w is the row of a feature's weights in all classes, or of all targets, and |w| its
+// gap. If penalties are grouped, w is the row of a feature's weights in all classes, or of all targets, and |w| its
 // length.
 #pragma once
 
@@ -23,12 +23,12 @@ struct ElasticNetPenalty {
     return (pull > 0 ? rest : -rest) / divisor;
   }
   SHEAF_HOST_DEVICE double value(double w) const { return double(p1) * std::abs(w) + double(p2) / 2 * w * w; }
-  /// The derivative where w is not 0.
+  /// The derivative if w is not 0.
   SHEAF_HOST_DEVICE double slope(double w) const { return double(w > 0 ? p1 : -p1) + double(p2) * w; }
   SHEAF_HOST_DEVICE bool none() const { return p1 <= 0 && p2 <= 0; }
 };
 
-/// What a weight may be: from `low`, 0 or less, to `high`, 0 or more; both may be infinite.
+/// Allowed range of a weight: from `low`, 0 or less, to `high`, 0 or more; both may be infinite.
 template <class T>
 struct WeightLimits {
   T low;
@@ -39,7 +39,7 @@ struct WeightLimits {
   SHEAF_HOST_DEVICE double side(double pull) const { return double(pull > 0 ? high : -low); }
   /// Whether the weight is at the limit towards which it is pulled, or near.
   SHEAF_HOST_DEVICE bool hold(double pull, double w) const {
-    constexpr double near = 0.01;  // of the way from 0: what is left of it costs little
+    constexpr double near = 0.01;  // of the way from 0: the rest of it costs little
     const double most = side(pull);
     return most < HUGE_VAL && most - (pull > 0 ? w : -w) <= near * most;
   }
@@ -60,10 +60,10 @@ struct GroupPenalty {
   double p2 = 0;
 
   /// The length of the best row, whose loss is the sum over k of curvature(k) / 2 w^2 - pull(k) w. Its weights are
-  /// pull(k) / (curvature(k) + p2 + p1 / length), or their limits where these are nearer, and the length is where these
-  /// have it. Up to the length at which the next weight comes to its limit it is the root of a concave function (a
-  /// power mean of numbers that are linear in the length), which Newton's method comes to from below. Without an L1
-  /// part any length serves. Infinite: any length is too short.
+  /// pull(k) / (curvature(k) + p2 + p1 / length), or their limits if these are nearer, and the length is where these
+  /// have it. Up to the length at which the next weight reaches its limit it is the root of a concave function (a power
+  /// mean of numbers that are linear in the length), which Newton's method approaches from below. Without an L1 part
+  /// any length serves. Infinite: any length is too short.
   template <class Pull, class Curvature, class Side>
   SHEAF_HOST_DEVICE double best_length(std::int32_t count, const Pull& pull, const Curvature& curvature,
                                        const Side& side) const {
@@ -98,7 +98,7 @@ struct GroupPenalty {
     return p1 > 0 ? pull * length / (divisor * length + p1) : pull / divisor;
   }
   SHEAF_HOST_DEVICE double value(double squares) const { return p1 * std::sqrt(squares) + p2 / 2 * squares; }
-  /// The most of pull'w - value(squares of w) for weights within their limits, where p1 is above 0.
+  /// The most of pull'w - value(squares of w) for weights within their limits, if p1 is above 0.
   template <class Pull, class Side>
   SHEAF_HOST_DEVICE double conjugate(std::int32_t count, const Pull& pull, const Side& side) const {
     const double length = best_length(
@@ -131,15 +131,15 @@ struct GroupSquares {
   }
 };
 
-/// What features say about the gap; summed over them, but for the ratio. g is minus the derivative of the loss. Ratio
-/// and excess are other ones where weights have limits: see add().
+/// Sums over the features for the gap; the ratio is a maximum. g is minus the derivative of the loss. With limits,
+/// ratio and excess are defined differently: see add().
 struct FeatureSums {
   double ratio = 0;    ///< the largest |g - p2 w| / p1
-  double excess = 0;   ///< max(0, |g| - p1)^2 / (2 p2); infinite where p2 = 0 and |g| > p1
+  double excess = 0;   ///< max(0, |g| - p1)^2 / (2 p2); infinite if p2 = 0 and |g| > p1
   double lasso = 0;    ///< p1 |w|
   double ridge = 0;    ///< p2 w^2
   double limited = 0;  ///< of features that a limit c holds back: the most of |g - p2 w| v - p1 |v| for v from 0 to c
-  double free = 0;     ///< of features without a penalty: what each alone could still gain
+  double free = 0;     ///< of features without a penalty: the possible gain of each alone
   double nonzeros = 0;
 
   template <class T>
@@ -152,15 +152,15 @@ struct FeatureSums {
   }
   /// With limits, the excess is the conjugate of the penalty within them. A feature at the limit towards which it is
   /// pulled adds to the limited, and no longer to the ratio: either makes a dual point, but only the first makes an
-  /// exact one where the pull stays, and only the second where a limit is far away.
+  /// exact one if the pull stays, and only the second if a limit is far away.
   template <class T, class Limit>
   SHEAF_HOST_DEVICE void add(double g, double w, const ElasticNetPenalty<T>& penalty, double curvature,
                              const WeightLimits<Limit>& limits) {
     add_limited(g, w, penalty, curvature, limits);
     add_penalty(std::abs(w), penalty.p1, penalty.p2);
   }
-  /// The same of a row of weights. Of its ratio only those count that no limit holds back; these v may have any length
-  /// where the others pay for themselves.
+  /// The same for a row of weights. Its ratio counts only weights that no limit holds back; these v may have any length
+  /// if the others pay for themselves.
   template <class T, class Gradient, class Weight, class Limit>
   SHEAF_HOST_DEVICE void add_row(std::int32_t count, const Gradient& g, const Weight& w,
                                  const ElasticNetPenalty<T>& penalty, double curvature,
@@ -170,7 +170,7 @@ struct FeatureSums {
     const auto held = [&](std::int32_t k) { return limits.hold(pull(k), w(k)); };
     double squares = 0;
     double loose = 0;  // squares of the pulls that no limit holds back
-    double most = 0;   // what the others pay at most
+    double most = 0;   // the most that the others pay
     for (std::int32_t k = 0; k < count; ++k) {
       squares += w(k) * w(k);
       if (own.p1 <= 0)
@@ -188,7 +188,7 @@ struct FeatureSums {
     excess += own.conjugate(count, g, [&](std::int32_t k) { return limits.side(g(k)); });
     raise_ratio(std::sqrt(loose), own.p1);
   }
-  /// Of lengths: `pull` is that of g - p2 w.
+  /// The same from lengths: `pull` is the length of g - p2 w.
   template <class T>
   SHEAF_HOST_DEVICE void add_lengths(double g, double w, double pull, const ElasticNetPenalty<T>& penalty,
                                      double curvature) {
@@ -242,7 +242,7 @@ struct FeatureSums {
   SHEAF_HOST_DEVICE void raise_ratio(double pull, double p1) {
     if (p1 <= 0)
       ratio = pull > 0 ? HUGE_VAL : ratio;
-    else if (pull > ratio * p1)  // a division only where the ratio rises
+    else if (pull > ratio * p1)  // a division only if the ratio rises
       ratio = pull / p1;
   }
 };

@@ -8,8 +8,8 @@
 // For a loss that is not quadratic, its second derivatives take the place of s and its slopes that of q (datafit.hpp).
 //
 // A loss whose second derivative H couples rows (Cox) has the slopes of the start in s, the sum of all steps in `step`,
-// and q = s - H step, which is computed anew where steps were taken since: a number added to all rows changes nothing
-// of it, so that it needs no centring.
+// and q = s - H step, which is computed anew if steps were taken since: a number added to all rows changes nothing of
+// it, so that it needs no centring.
 #pragma once
 
 #include <cmath>
@@ -40,8 +40,8 @@ struct RowVectors {
   T* class_steps = nullptr;  ///< steps of the decision values of all classes
   double* risk = nullptr;
 };
-/// What vectors of a model are made of while it is trained. Widths of losses are so small that in single precision
-/// rounding would make other residuals of rows within them.
+/// Element type of a model's vectors during training. Widths of losses are so small that in single precision rounding
+/// would change the residuals of rows within them.
 template <class Functor, class T>
 using SolverValue = std::conditional_t<has_width<Functor>, double, T>;
 
@@ -87,7 +87,7 @@ struct WorkingSet {
   std::int32_t count = 0;
   ColumnPlace* places = nullptr;
   std::int32_t* active = nullptr;  ///< those that have a weight
-  // Of several classes these are of all, one class after another:
+  // With several classes, these hold all of them, one class after another:
   T* w = nullptr;
   T* mean = nullptr;
   T* curvature = nullptr;
@@ -133,7 +133,7 @@ struct InOrder {
   SHEAF_HOST_DEVICE std::int32_t operator()(std::int32_t turn) const { return turn; }
 };
 
-/// `Stored` is what tables and blocks are made of.
+/// `Stored` is the element type of tables and blocks.
 template <class Team, class T, class Columns, bool Coupled = false, class Stored = T>
 struct QuadraticModel {
   using Value = T;
@@ -150,15 +150,15 @@ struct QuadraticModel {
   double shift = 0;   // c above
   std::int32_t epochs = 0;
   std::int32_t next_look = 0;                        // the number of epochs at which stopped() looks again
-  PartialLikelihood<Team, T>* likelihood = nullptr;  // where rows are coupled
-  mutable bool stale = false;                        // q does not know of the last steps
+  PartialLikelihood<Team, T>* likelihood = nullptr;  // if rows are coupled
+  mutable bool stale = false;                        // q does not include the last steps
 
   SHEAF_HOST_DEVICE QuadraticModel(const Team& team_, const Columns& x_, const ModelTask<Stored>& task_,
                                    const RowVectors<T>& rows_, const WorkingSet<T>& features_)
       : team(team_), x(x_), task(task_), rows(rows_), features(features_) {}
 
-  /// Whether the work is to end: then nobody asks for what this model has become. Asked now and then, for on a GPU the
-  /// answer is far away.
+  /// Whether the work is to end: then the result is not used. Checked now and then, for on a GPU the answer is far
+  /// away.
   SHEAF_HOST_DEVICE bool stopped() {
     if (epochs < next_look) return false;
     next_look = epochs + Team::epochs_between_looks;
@@ -180,7 +180,7 @@ struct QuadraticModel {
     for (std::int32_t k = team.rank(); k < features.count; k += team.size()) f(k);
   }
 
-  /// Weights and what the table says about features; s is the row weights.
+  /// Weights and the features' rows of the table; s is the row weights.
   SHEAF_HOST_DEVICE void load(const Stored* w, std::int64_t stride) {
     over_features([&](std::int32_t k) {
       const std::int64_t j = features.list[k];
@@ -208,7 +208,7 @@ struct QuadraticModel {
     }
   }
 
-  /// All that a visit needs to know of feature k, but the entries of its column.
+  /// All data of feature k that a visit needs, but the entries of its column.
   struct Coordinate {
     std::int32_t k;
     ColumnPlace place;
@@ -236,8 +236,8 @@ struct QuadraticModel {
   /// The weight, or the limit that it passes.
   SHEAF_HOST_DEVICE T within_limits(std::int32_t k, T w) const { return task.within_limits(features.list[k], w); }
 
-  /// visit(coordinate, ahead) for features feature(0) .. feature(count - 1), each once. What the next ones need is
-  /// fetched while one is visited, for memory is far and a visit must end before the next can begin.
+  /// visit(coordinate, ahead) for features feature(0) .. feature(count - 1), each once. Data of the next ones are
+  /// fetched during a visit, for memory is far and a visit must end before the next can begin.
   template <class Feature, class Visit>
   SHEAF_HOST_DEVICE void in_turn(std::int32_t count, const Feature& feature, const Visit& visit) const {
     in_turn_by(team, count, feature, visit);
@@ -271,7 +271,7 @@ struct QuadraticModel {
     }
   }
 
-  /// Moves a feature's weight to where it is best; returns what that gains, at least.
+  /// Moves a feature's weight to where it is best; returns a lower bound of the gain.
   SHEAF_HOST_DEVICE double visit(const Coordinate& at, const ColumnAhead<T>& ahead) {
     if (!(at.curvature > 0)) return 0;
     refresh();
@@ -279,7 +279,7 @@ struct QuadraticModel {
     const T w = within_limits(at.k, best);
     const T step = w - at.w;
     if (step == 0) return 0;
-    team.sync();  // everybody has read the old residuals
+    team.sync();  // all threads have read the old residuals
     apply(at, ahead, step, w);
     team.sync();
     const double curvature = double(at.curvature + at.penalty.p2);
@@ -292,7 +292,7 @@ struct QuadraticModel {
     shift += double(step) * double(at.mean);
     stale = coupled;
   }
-  /// What a step of a feature does to a row in which it has this value.
+  /// The effect of a feature's step on a row in which it has this value.
   SHEAF_HOST_DEVICE void move_row(std::int32_t i, T step, T value) const {
     if constexpr (coupled)
       rows.step[i] += step * value;
@@ -329,7 +329,7 @@ struct QuadraticModel {
     return count;
   }
 
-  /// What passes make smaller: the quadratic model of the loss, and the penalties.
+  /// The objective of the passes: the quadratic model of the loss, and the penalties.
   SHEAF_HOST_DEVICE double value() const {
     refresh();
     const double squares = sum_rows([&](std::int64_t i) {

@@ -1,5 +1,5 @@
-// One model of several decision values on its working set: a softmax model of several classes or, where penalties are
-// grouped (group_model.hpp), of several targets.
+// One model of several decision values on its working set: a softmax model of several classes or, with grouped
+// penalties (group_model.hpp), of several targets.
 //
 // Proximal Newton steps of all classes together (Lee, Sun, Saunders 2014). At the shares p of the classes in a row of
 // weight s, the second derivative of the loss is s (diag(p) - p p'), which couples classes: with d_l the step of the
@@ -11,7 +11,7 @@
 // (quadratic_model.hpp); on a CPU one linear system of the weights of all classes comes before (class_system.hpp). Then
 // the true objective decides how far to go along the step. A number added to the weights of a feature in all classes
 // changes no probability: after each step every feature gets the number that makes its penalty least, which steps of
-// single weights would come to slowly. Where weights have limits, so has this number.
+// single weights would approach slowly. If weights have limits, so has this number.
 #pragma once
 
 #include "linear/net/model/class_system.hpp"
@@ -42,7 +42,7 @@ SHEAF_HOST_DEVICE double shift_classes(const Model& model, const Rows& all) {
     shifts[j] = shift;
     if (shift == 0) return;
     const GroupPenalty of_row{double(penalty.p1), double(penalty.p2)};
-    double before = 0, after = 0;  // penalties or, where that is of the row, squares
+    double before = 0, after = 0;  // penalties or, if that is of the row, squares
     const auto cost = [&](double w) { return Grouped ? w * w : penalty.value(w); };
     for (std::int32_t k = 0; k < all.classes; ++k) {
       before += cost(weight(k));
@@ -65,8 +65,8 @@ SHEAF_HOST_DEVICE double shift_classes(const Model& model, const Rows& all) {
   return model.team.sum(gained);
 }
 
-/// Passes over the working set of each class in turn, and linear systems, until they gain little beside the gap or the
-/// tolerance; returns all they gained.
+/// Passes over the working set of each class in turn, and linear systems, until they gain little relative to the gap or
+/// the tolerance; returns all they gained.
 template <class Classes>
 SHEAF_HOST_DEVICE double descend_classes(Classes& classes, DescentRules& rules, double gap, double tolerance) {
   using Model = typename Classes::Model;
@@ -95,13 +95,13 @@ SHEAF_HOST_DEVICE double descend_classes(Classes& classes, DescentRules& rules, 
   return all;
 }
 
-/// What a loss of several decision values is trained as.
+/// The class that trains a loss of several decision values.
 template <class Functor, class Team, class T, class Columns>
 using ClassesOf = std::conditional_t<is_grouped<Functor>, GroupModel<Functor, Team, T, Columns>,  //
                                      ClassesModel<Team, T, Columns>>;
 
-/// As solve_on_working_set(), for `classes` neighbouring columns of the blocks. `numbers` is memory for class_numbers a
-/// column.
+/// Same as solve_on_working_set(), for `classes` neighbouring columns of the blocks. `numbers` is memory for
+/// class_numbers a column.
 template <class Functor, class Team, class T, class Columns>
 SHEAF_HOST_DEVICE SolveReport solve_several(const Team& team, const Columns& x, const ModelTask<T>& task,
                                             const RowVectors<T>& rows, const WorkingSet<T>& working,
@@ -130,7 +130,7 @@ SHEAF_HOST_DEVICE SolveReport solve_several(const Team& team, const Columns& x, 
     else
       return Classes{team, x, all, working, own};
   }();
-  // use(k, model) with rows.q the residuals of each class; returns what rows say about the gap.
+  // use(k, model) with rows.q the residuals of each class; returns the rows' sums for the gap.
   const auto with_residuals = [&](const auto& use) {
     RowSums sums;
     sums.loss = all.update_shares();
@@ -155,7 +155,7 @@ SHEAF_HOST_DEVICE SolveReport solve_several(const Team& team, const Columns& x, 
     if constexpr (Functor::quadratic) sums.dual = all.template dual_at<Functor>(1);
     const double scale = dual_scale<Functor>(features, sums, task.limits != nullptr);
     const double dual = all.template dual_at<Functor>(scale);
-    // Of a lasso, residuals as they are are dual points only where they need not be scaled.
+    // In a lasso, unscaled residuals are dual points only if they need no scaling.
     sums.dual = scale == 1 || features.excess == HUGE_VAL ? dual : all.template dual_at<Functor>(1);
     const double gap = duality_gap(features, sums, scale, dual);
     if (gap <= order.tolerance || classes.epochs >= order.rules.max_epochs || team.stopped()) break;
@@ -172,7 +172,7 @@ SHEAF_HOST_DEVICE SolveReport solve_several(const Team& team, const Columns& x, 
   }
   double center = 0;
   for (std::int32_t k = 0; k < count && is_softmax<Functor>; ++k) center += intercepts[k] / count;
-  team.sync();  // everybody has read the intercepts
+  team.sync();  // all threads have read the intercepts
   classes.in_turn([&](std::int32_t k, Model& model) {
     if (team.rank() == 0) intercepts[k] -= center;
     multiply_anew(model, all.z(k));

@@ -1,4 +1,4 @@
-// What one model of an elastic net is asked for, and what follows for its features without training it.
+// The training task of one model of an elastic net, and the quantities of its features that need no training.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@ struct PenaltyShape {
   double l2 = 0;
 };
 
-/// What an active model is, apart from its vectors.
+/// An active model, apart from its vectors.
 struct ActiveModel {
   std::int32_t rows = 0;
   std::int32_t target = 0;
@@ -41,11 +41,11 @@ struct ModelTask {
   const T* offsets = nullptr;  ///< what is added to the decision value of each row; nullptr: nothing
   std::int64_t offset_stride = 1;
   const float* weights = nullptr;  ///< nullptr: all 1
-  std::int64_t weight_stride = 1;  ///< of weights and of what is known of features
+  std::int64_t weight_stride = 1;  ///< of weights and of features' data
   double total = 0;                ///< sum of the weights
   double center = 0;               ///< mean of the targets under the weights; 0 without an intercept
-  /// Of the loss, for what features without a penalty could gain: the largest second derivative, or where there is no
-  /// largest its mean over the rows, without features.
+  /// Curvature of the loss, for the possible gain of features without a penalty: the largest second derivative or, if
+  /// there is no largest, its mean over the rows, without features.
   double loss_curvature = 1;
   const T* factors = nullptr;  ///< penalty factors; nullptr: all 1
   const T* limits = nullptr;   ///< of the weights: the lower and the upper one of each feature; nullptr: none
@@ -59,9 +59,9 @@ struct ModelTask {
   double alpha2 = 0;  ///< alpha * shape.l2
   PenaltyShape shape = {};
   bool intercept = true;
-  bool balanced = true;  ///< residuals sum to 0 where there is an intercept: not those of softmax models in training
+  bool balanced = true;  ///< residuals sum to 0 if there is an intercept: not those of softmax models in training
 
-  /// The task of a model, where this is that of the first columns of the tables.
+  /// The task of a model, if this is that of the first columns of the tables.
   ModelTask of(const ActiveModel& model) const {
     ModelTask task = *this;
     task.targets += model.target;
@@ -89,7 +89,7 @@ struct ModelTask {
   SHEAF_HOST_DEVICE T offset(std::int64_t i) const { return offsets != nullptr ? offsets[i * offset_stride] : T(0); }
   SHEAF_HOST_DEVICE T mean(std::int64_t j) const { return means[j * weight_stride]; }
   SHEAF_HOST_DEVICE T variance(std::int64_t j) const { return variances[j * weight_stride]; }
-  /// The standard deviation where features are standardised; 0 for a feature that is left out.
+  /// The standard deviation if features are standardised; 0 for a feature that is left out.
   SHEAF_HOST_DEVICE double unit(std::int64_t j) const {
     return units != nullptr ? double(units[j * weight_stride]) : 1.0;
   }
@@ -109,12 +109,12 @@ struct ModelTask {
     const double one = unit(j);
     return {alpha1 * factor(j) * one, alpha2 * factor(j) * one * one};
   }
-  /// Up to a factor the same, where alpha or the penalty factor is 0 too.
+  /// The same up to a factor, if alpha or the penalty factor is 0 too.
   SHEAF_HOST_DEVICE ElasticNetPenalty<double> penalty_shape(std::int64_t j) const {
     const double one = unit(j);
     return {shape.l1 * one, shape.l2 * one * one};
   }
-  /// Of a feature's weight, where there are limits.
+  /// Limits of a feature's weight, if there are limits.
   SHEAF_HOST_DEVICE WeightLimits<T> limits_of(std::int64_t j) const {
     const T low = limits[2 * j];
     const T high = limits[2 * j + 1];
@@ -131,7 +131,7 @@ struct ModelTask {
   }
 };
 
-/// What centres feature j and scales it to length 1.
+/// Mean and scale that centre feature j and scale it to length 1.
 template <class T>
 SHEAF_HOST_DEVICE inline void normalise(const ModelTask<T>& task, std::int64_t j, T& mean, T& scale) {
   const T curvature = task.curvature(j);
@@ -139,8 +139,8 @@ SHEAF_HOST_DEVICE inline void normalise(const ModelTask<T>& task, std::int64_t j
   scale = curvature > 0 ? 1 / std::sqrt(curvature) : T(0);
 }
 
-/// Of a feature with mean `mean`: `squares` from the mean over its stored entries, which have the weight `seen` of
-/// `total`; the others are 0. What only rounding makes of a constant feature is 0.
+/// Variance of a feature with mean `mean`: `squares` from the mean over its stored entries, which have the weight
+/// `seen` of `total`; the others are 0. Returns 0 if only rounding makes a constant feature vary.
 SHEAF_HOST_DEVICE inline double variance_of(double mean, double squares, double seen, double total) {
   const double rest = total - seen > 0 ? total - seen : 0;
   const double variance = (squares + rest * mean * mean) / total;

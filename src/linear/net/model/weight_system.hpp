@@ -43,13 +43,13 @@ class WeightSystem {
   }
 
   SHEAF_HOST_DEVICE std::int32_t size() const { return size_; }
-  /// Of the second derivatives, both (a, b) and (b, a).
+  /// An element of the second derivatives; set both (a, b) and (b, a).
   SHEAF_HOST_DEVICE double& entry(std::int32_t a, std::int32_t b) const { return row(a)[b]; }
   SHEAF_HOST_DEVICE double* row(std::int32_t a) const { return matrix_ + static_cast<std::int64_t>(a) * size_; }
   SHEAF_HOST_DEVICE const double* step() const { return step_; }
   SHEAF_HOST_DEVICE bool in_play(std::int32_t a) const { return in_play_[a] != 0; }
   SHEAF_HOST_DEVICE void leave_out(std::int32_t a) const { in_play_[a] = 0; }
-  /// Weight a, what pulls it, and where it may be.
+  /// Sets weight a, its pull, and its limits.
   SHEAF_HOST_DEVICE void set_weight(std::int32_t a, double weight, double pull, double low, double high) const {
     weights[a] = weight;
     pulls[a] = pull;
@@ -57,11 +57,11 @@ class WeightSystem {
     high_[a] = high;
   }
 
-  /// Moves the weights to where their pulls vanish or an end holds them. Those that others make up are left where they
-  /// are: they have less than the share `singular` of their second derivative for themselves.
+  /// Moves the weights to where their pulls vanish or a limit holds them. Weights that others determine stay where they
+  /// are: less than the share `singular` of their second derivative is independent of the others.
   SHEAF_HOST_DEVICE void solve(double singular) const {
     constexpr int most_turns = 50;
-    constexpr double tiny = 1e-6;  // beside what was gained before
+    constexpr double tiny = 1e-6;  // relative to the gain so far
     double gained = 0;
     for (int turn = 0; turn < most_turns; ++turn) {
       find_step(singular);
@@ -96,14 +96,14 @@ class WeightSystem {
       double sum = 0;
       over(b + 1, count, [&](std::int32_t a) { sum += upper(b)[a] * rest_[a]; });
       const double step = inverse_[b] * (rest_[b] - team_.sum(sum));
-      team_.sync();  // everybody has read what is left
+      team_.sync();  // all threads have read the rest
       if (team_.rank() == 0) step_[places_[b]] = rest_[b] = step;
       team_.sync();
     }
   }
 
   double* weights = nullptr;
-  double* pulls = nullptr;  ///< what is left of minus the slopes
+  double* pulls = nullptr;  ///< minus the slopes at the present weights
 
  private:
   static constexpr SHEAF_HOST_DEVICE std::int64_t square(std::int64_t size) { return size * size; }
@@ -145,7 +145,7 @@ class WeightSystem {
 
   /// The end that the step leads to.
   SHEAF_HOST_DEVICE double end_of(std::int32_t a) const { return step_[a] > 0 ? high_[a] : low_[a]; }
-  /// Where a share of the step leads, or the end before it.
+  /// The weight after a share of the step, or the limit if it comes first.
   SHEAF_HOST_DEVICE double target(std::int32_t a, double share) const {
     constexpr double nearly = 1 - 1e-12;  // a share that leads to an end is rounded
     const double way = share * step_[a];
@@ -176,7 +176,7 @@ class WeightSystem {
     keep_share(first);
     return gain;
   }
-  /// What a share of the step gains; the pulls after it are what is left.
+  /// The gain of a share of the step; the pulls after it go to rest_.
   SHEAF_HOST_DEVICE double try_share(double share) const {
     over(0, size_, [&](std::int32_t a) {
       change_[a] = target(a, share) - weights[a];

@@ -1,4 +1,4 @@
-// Which features a model works on: those with a weight, and those whose |g - p2 w| / p1 is largest.
+// Selects the features that a model works on: those with a weight, and those whose |g - p2 w| / p1 is largest.
 #pragma once
 
 #include <cmath>
@@ -45,8 +45,8 @@ SHEAF_HOST_DEVICE inline double pull_length(const ModelTask<T>& task, std::int64
   return std::sqrt(squares);
 }
 
-/// The bucket of feature j: the last one where it has a weight or no L1 penalty, -1 where it is constant or shown to
-/// have no weight at the optimum. `g` is its pull_length(), and w the size of its weight or weights.
+/// The bucket of feature j: the last one if it has a weight or no L1 penalty, -1 if it is constant or shown to have no
+/// weight at the optimum. `g` is its pull_length(), and w the size of its weight or weights.
 template <class T>
 SHEAF_HOST_DEVICE inline int feature_bucket(const ModelTask<T>& task, std::int64_t j, double g, double w, double scale,
                                             double radius) {
