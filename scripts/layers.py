@@ -90,7 +90,7 @@ def folder_of(path):
     """A folder of src, cli or one below it, or the owner of a public header."""
     parts = path.relative_to(root).parts
     if parts[0] == "include":
-        return owner_of.get(path.stem)
+        return owner_of.get(path.stem) if "bindings" not in parts else None
     return "/".join(parts[1:-1]) if parts[0] == "src" else "/".join(parts[:-1])
 
 

@@ -40,6 +40,7 @@ step asan preset asan
 step tsan preset tsan
 step assertions preset assertions
 step differences differences
+step additions python3 tests/additions/additions.py build --programs
 step mutations mutations
 step fuzz fuzz
 if command -v nvidia-smi > /dev/null && nvidia-smi > /dev/null 2>&1; then

@@ -125,13 +125,13 @@ std::string survival_text(const GlmTraining& glm) {
 
 std::string statistics_text(const GlmTraining& glm) {
   if (glm.family == GlmFamily::cox) return survival_text(glm);
+  const auto& distribution = info(glm.family);
   const auto& s = glm.statistics;
   std::vector<std::vector<std::string>> rows{
       {"deviance", fmt::format("{:.6g}", s.deviance),
        fmt::format("on {:.10g} degrees of freedom", s.rows - s.parameters)},
       {"deviance without features", fmt::format("{:.6g}", s.null_deviance), ""},
-      {glm.family == GlmFamily::binomial || glm.family == GlmFamily::multinomial ? "McFadden's R2"
-                                                                                 : "deviance explained",
+      {distribution.classes && distribution.likelihood ? "McFadden's R2" : "deviance explained",
        fmt::format("{:.4f}", pseudo_r2(glm)), ""}};
   if (s.dispersion != 1) rows.push_back({"dispersion", fmt::format("{:.6g}", s.dispersion), ""});
   if (glm.alpha == 0 && has_likelihood(glm.family)) {

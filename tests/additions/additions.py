@@ -106,7 +106,7 @@ def check_source(line, scratch, source):
 def check_programs(scratch):
     made = subprocess.run(
         f"cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DSHEAF_CUDA=off -DSHEAF_NATIVE=ON -DSHEAF_TESTS=OFF "
-        "-DSHEAF_BENCH=OFF -DSHEAF_PYTHON=OFF -DSHEAF_R=OFF && cmake --build build --target sheaf",
+        "-DSHEAF_BENCH=OFF -DSHEAF_PYTHON=off -DSHEAF_R_PACKAGE=off && cmake --build build --target sheaf",
         shell=True, cwd=scratch, capture_output=True, text=True)
     if made.returncode != 0:
         faults.append(f"the program with all toys was not built:\n{(made.stdout + made.stderr)[-3000:]}")

@@ -17,7 +17,7 @@ const std::filesystem::path folder = std::filesystem::path(SHEAF_TESTS_DIR) / ".
 std::vector<std::string> headers() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
-    if (entry.is_regular_file()) names.push_back(entry.path().lexically_relative(folder).generic_string());
+    if (entry.path().extension() == ".hpp") names.push_back(entry.path().lexically_relative(folder).generic_string());
   return names;
 }
 

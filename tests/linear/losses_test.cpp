@@ -2,10 +2,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include <sheaf/solvers/elastic_net.hpp>
+#include <sheaf/solvers/glm.hpp>
 
 #include "core/math.hpp"
 #include "core/random.hpp"
@@ -30,7 +34,7 @@ std::vector<double> targets_of() {
 template <class Functor>
 std::vector<double> decisions_of() {
   std::vector<double> list;
-  const bool positive = Functor::loss == Loss::gamma_inverse || Functor::loss == Loss::inverse_gaussian;
+  const bool positive = Functor::row.positive_decisions;
   const double most = Functor::loss == Loss::cloglog ? 6 : 7;  // above, exp(-exp(z)) is 0
   for (double z = positive ? 0.07 : -7.03; z < most; z += 0.17) list.push_back(z);
   return list;
@@ -210,16 +214,21 @@ TEST_P(LossFunctor, TraitsAreTrue) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(All, LossFunctor,
-                         testing::Values(Loss::logistic, Loss::squared_hinge, Loss::squared_tube, Loss::squared,
-                                         Loss::probit, Loss::cloglog, Loss::poisson, Loss::gamma_log,
-                                         Loss::gamma_inverse, Loss::inverse_gaussian, Loss::tweedie,
-                                         Loss::negative_binomial, Loss::hinge, Loss::tube, Loss::huber, Loss::quantile),
-                         [](const auto& loss) {
-                           std::string name(to_string(loss.param));
-                           std::erase(name, '-');
-                           return name;
-                         });
+/// Functions of one decision value. Softmax, whose targets are shares, has tests of its own.
+std::vector<Loss> losses_of_one_value() {
+  std::vector<Loss> list;
+  for_each(AllLosses{}, [&](auto functor) {
+    using Functor = decltype(functor);
+    if (has_terms<Functor> && !is_softmax<Functor>) list.push_back(functor.loss);
+  });
+  return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LossFunctor, testing::ValuesIn(losses_of_one_value()), [](const auto& loss) {
+  std::string name(to_string(loss.param));
+  std::erase(name, '-');
+  return name;
+});
 
 TEST(LogisticLoss, StaysFiniteAtExtremes) {
   for (const double z : {-1e4, -800.0, 800.0, 1e4}) {
@@ -244,9 +253,54 @@ TEST(GlmLosses, StayFiniteAtExtremes) {
         EXPECT_FALSE(std::isnan(functor.prediction(z, 1.5F))) << functor.row.name << " " << z;
       }
   };
-  for (const Loss loss : {Loss::probit, Loss::cloglog, Loss::poisson, Loss::gamma_log, Loss::gamma_inverse,
-                          Loss::inverse_gaussian, Loss::tweedie, Loss::negative_binomial})
-    with_glm_loss(loss, check);
+  for (const auto& loss : losses()) with_glm_loss(loss.loss, check);
+}
+
+/// A name stands for one loss, kind, solver or distribution.
+TEST(LossRows, NamesAreUnique) {
+  std::map<std::string, std::vector<std::string_view>> names;
+  for (const auto& loss : losses()) {
+    names["loss"].push_back(loss.name);
+    names["kind of net"].push_back(loss.net.kind);
+    names["option"].push_back(loss.linear.name);
+    EXPECT_EQ(loss.net.kind.empty(), loss.net.solver.empty()) << loss.name;
+    EXPECT_EQ(loss.net.kind.empty(), find_net_kind(loss.net.kind) == nullptr) << loss.name;
+  }
+  for (const auto& solver : linear_solvers()) names["solver"].push_back(solver.name);
+  for (const auto& distribution : distributions()) {
+    names["distribution"].push_back(distribution.name);
+    EXPECT_FALSE(glm_links(distribution.family).empty()) << distribution.name;
+  }
+  for (auto& [what, list] : names) {
+    std::erase(list, "");
+    std::sort(list.begin(), list.end());
+    EXPECT_EQ(std::adjacent_find(list.begin(), list.end()), list.end()) << what;
+  }
+}
+
+/// Where a target is its mean the deviance is 0, and elsewhere above; half of it changes as the loss does.
+TEST(Distributions, DeviancesAreTwiceTheLossAboveItsLeast) {
+  for_each(AllDistributions{}, [](auto distribution) {
+    using Distribution = decltype(distribution);
+    if constexpr (requires { Distribution::deviance(1.0, 1.0, 1.0); })
+      for_each(typename Distribution::Losses{}, [](auto functor) {
+        constexpr double parameter = 1.4;  // a power, or a theta
+        const auto loss = [&](double y, double mean) {
+          return functor.terms(functor.link(mean, parameter), y, parameter).value;
+        };
+        for (const double y : {1.0, 2.0, 5.0})
+          for (const double mean : {0.3, 1.0, 2.5, 7.0}) {
+            const double deviance = Distribution::deviance(y, mean, parameter);
+            EXPECT_NEAR(Distribution::deviance(y, y, parameter), 0, 1e-12) << Distribution::row.name;
+            EXPECT_NEAR(deviance, 2 * (loss(y, mean) - loss(y, y)), 1e-9 * (1 + deviance)) << Distribution::row.name;
+            // The slope of the loss in the mean is (mean - y) / variance.
+            const double h = 1e-6 * mean;
+            EXPECT_NEAR((loss(y, mean + h) - loss(y, mean - h)) / (2 * h),
+                        (mean - y) / Distribution::variance(mean, parameter), 1e-6 * (1 + y / mean / mean))
+                << Distribution::row.name;
+          }
+      });
+  });
 }
 
 /// Laplace's continued fraction continues beyond the range of erfc.
