@@ -47,7 +47,14 @@ void Common::declare(Arguments& arguments, std::initializer_list<std::string_vie
   arguments.flag("quiet", quiet_, "no progress and no remarks");
 }
 
+void Common::share_machine(const queue::Ranks& ranks) {
+  ranks_ = ranks;
+  if (ranks.rank > 0) quiet_ = true;
+}
+
 Context Common::context() {
+  if (ranks_.several() && options_.threads == 0) options_.threads = queue::threads_of_rank(ranks_);
+  if (ranks_.several() && options_.memory == 0) options_.memory = Context(options_).memory() / ranks_.here;
   if (!quiet_ && is_terminal(STDERR_FILENO)) bar_ = std::make_unique<ProgressBar>();
   options_.progress = bar_.get();
   options_.stop = stop_on_signal();

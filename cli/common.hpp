@@ -12,6 +12,7 @@
 
 #include "arguments.hpp"
 #include "progress_bar.hpp"
+#include "queue/ranks.hpp"
 
 namespace sheaf::cli {
 
@@ -33,6 +34,8 @@ class Common {
   void declare(Arguments& arguments, std::initializer_list<std::string_view> names, CommonParts parts = {});
 
   Context context();
+  /// The machine is shared with processes that were started together; only the first of them speaks.
+  void share_machine(const queue::Ranks& ranks);
   /// Where the device is automatic, chooses it for the work. Says which it is, but for a script that did not ask and
   /// stays on the CPU.
   Context on_device(const Context& context, const WorkEstimate& work) const;
@@ -67,6 +70,7 @@ class Common {
   Context::Options options_;
   PrecisionOptions precision_;
   std::vector<Device> also_;
+  queue::Ranks ranks_;
   bool automatic_asked_ = false;
   bool quiet_ = false;
   bool json_ = false;

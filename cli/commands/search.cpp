@@ -41,6 +41,7 @@ struct Search {
   }
 
   void start() {
+    run.launch(common);
     run.check(true, input);
     const auto context = common.context();
     options.also = common.also();
@@ -50,6 +51,7 @@ struct Search {
       model.read_files(dataset);
       options.row_weights = model.row_weights();
       auto result = run.search(context, common, dataset, model.space(), options, input, reading);
+      if (result.published_elsewhere || run.follows()) return;
       if (!common.quiet()) warn(result.warnings, "results.json");
       if (common.json()) print_data(search_json(result));
       std::erase_if(result.notes, [&](const std::string& note) { return said(dataset.notes, note); });
@@ -113,10 +115,12 @@ Command search_command() {
        {"C and gamma of an SVM, near the best ever finer", "sheaf search trial.csv --output svm --model svm"},
        {"alpha and l1-ratio of an elastic net", "sheaf search genes.csv --output nets --model elastic-net"},
        {"an unbiased estimate by nested validation", "sheaf search trial.csv --output nested --outer 5"},
-       {"after an interruption, the same command and", "sheaf search trial.csv --output nested --outer 5 --resume"}},
+       {"after an interruption, the same command and", "sheaf search trial.csv --output nested --outer 5 --resume"},
+       {"on each of several machines that see the same folder",
+        "sheaf search trial.csv --outer 5 --join shared/nested"}},
       declare,
-      {"--label", "--model", "--score", "--outer", "--group", "--scale", "--select", "--device", "--output",
-       "--resume"}};
+      {"--label", "--model", "--score", "--outer", "--group", "--scale", "--select", "--device", "--output", "--resume",
+       "--join"}};
 }
 
 }  // namespace sheaf::cli

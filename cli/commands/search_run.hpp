@@ -14,9 +14,11 @@
 #include "command_line.hpp"
 #include "core/fail.hpp"
 #include "data/label_hint.hpp"
+#include "data/parameter_rows.hpp"
 #include "data/split/group_splits.hpp"
 #include "data/write/made_from.hpp"
 #include "family/family.hpp"
+#include "queue/ranks.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 
@@ -34,12 +36,38 @@ class SearchRun {
     arguments.writes_folder("--output");
     arguments.flag("resume", resume_, fmt::format("continue the {} in that folder", what_));
     arguments.flag("force", force_, fmt::format("start again, replacing the {} in that folder", what_));
+    arguments.text("join", "DIR", join_,
+                   fmt::format("in place of --output: share the {} with every other process, on this machine or on "
+                               "others, that is given the same command and folder",
+                               what_));
+    arguments.writes_folder("--join");
+    arguments.add({"--lease", "SECONDS",
+                   "with --join: a process without a sign of life for so long loses what it has begun", "60",
+                   [this](const std::string& text) {
+                     joining_.lease = parse_number<double>("lease", text, {least_lease, most_lease});
+                   }});
   }
-  const std::string& folder() const { return folder_; }
+  const std::string& folder() const { return join_.empty() ? folder_ : join_; }
+  /// Another process speaks of the results.
+  bool follows() const { return joining_.follows; }
+
+  /// To be called first: processes that mpirun or srun started together share the search.
+  void launch(Common& common) {
+    ranks_ = queue::launched_ranks();
+    common.share_machine(ranks_);
+  }
 
   /// Flags that contradict each other are a UsageError. `needed`: there must be a folder; if none is named, it is
   /// called after the dataset, with a number if there is one already.
   void check(bool needed, const std::string& input) {
+    if (!join_.empty()) {
+      if (!folder_.empty() || resume_ || force_)
+        fail_usage("--join names the folder and goes on with what is in it: leave out {}", !folder_.empty() ? "--output"
+                                                                                           : resume_        ? "--resume"
+                                                                                                     : "--force");
+      folder_ = join_;
+    }
+    if (ranks_.several()) share_folder();
     if (folder_.empty() && (resume_ || force_))
       fail_usage("{} needs --output DIR, the folder of the {}", resume_ ? "--resume" : "--force", what_);
     if (resume_ && force_) fail_usage("--resume continues and --force starts again: give one of them");
@@ -58,8 +86,11 @@ class SearchRun {
   Dataset<T> read(const Common& common, const Context& context, const std::string& input, const ReadOptions& reading) {
     directory_.reset();
     if (!folder_.empty()) {
-      const auto existing = resume_ ? Existing::resume : force_ ? Existing::replace : Existing::refuse;
-      directory_ = std::make_unique<SearchDirectory>(folder_, existing);
+      const auto existing = !join_.empty() ? Existing::join
+                            : resume_      ? Existing::resume
+                            : force_       ? Existing::replace
+                                           : Existing::refuse;
+      directory_ = std::make_unique<SearchDirectory>(folder_, existing, joining_);
     }
     return read_table<T>(common, context, input, reading);
   }
@@ -95,12 +126,29 @@ class SearchRun {
       say(fmt::format("{}: {} batches were finished before", folder_, directory_->finished()));
     const auto columns = std::ssize(dataset.target.class_names) + dataset.target.targets();
     directory_->check_room(dataset.features() * columns);
-    auto result = with_warning(find(&directory_->log()));
+    auto result = find(&directory_->log());
+    if (result.published_elsewhere) {
+      if (!common.quiet())
+        say(fmt::format("{}: the {} is finished; another process wrote the results", folder_, what_));
+      return result;
+    }
+    result = with_warning(std::move(result));
     write_results(*directory_, result);
     return result;
   }
 
  private:
+  /// The processes of mpirun or srun go on with what is in the folder: none knows whether another one has begun.
+  void share_folder() {
+    if (force_) fail_usage("--force is for one process; remove the folder of the {} first", what_);
+    if (folder_.empty())
+      fail_usage("{} processes were started together, and share a {} through its folder: give --output DIR",
+                 ranks_.count, what_);
+    join_ = folder_;
+    resume_ = false;
+    joining_.follows = ranks_.rank > 0;
+  }
+
   /// "trial-search" for "data/trial.csv.gz", in the current folder; then "trial-search-2" and so on.
   std::string free_folder(const std::string& input) const {
     namespace fs = std::filesystem;
@@ -126,7 +174,12 @@ class SearchRun {
   }
 
   std::string what_;
-  std::string folder_;
+  static constexpr double least_lease = 0.1;
+  static constexpr double most_lease = 1e6;
+
+  std::string folder_, join_;
+  Joining joining_;
+  queue::Ranks ranks_;
   bool resume_ = false;
   bool force_ = false;
   std::unique_ptr<SearchDirectory> directory_;

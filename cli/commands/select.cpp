@@ -68,6 +68,7 @@ struct Select {
   }
 
   void run_model() {
+    model.launch(common);
     if (request.binning.missing == MissingState::own)
       fail_usage("models work on numbers, so missing values must be filled in: --missing mean, for instance");
     if (!outputs.report.empty() || !model.folder().empty()) model.show_path();
@@ -76,7 +77,7 @@ struct Select {
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto dataset = model.read<T>(common, context, input, reading);
       const auto result = model.run(context, common, input, reading, dataset);
-      write_study(context, dataset, result);
+      if (!result.published_elsewhere && !model.follows()) write_study(context, dataset, result);
     });
   }
 

@@ -24,7 +24,9 @@ class ModelSelection {
   void use_pipeline(ReadOptions& reading) { options_.pipeline = model_.pipeline(reading); }
   std::string_view kind() const { return model_.name(); }
   const std::string& folder() const { return run_.folder(); }
+  bool follows() const { return run_.follows(); }
 
+  void launch(Common& common) { run_.launch(common); }
   template <class T>
   Dataset<T> read(const Common& common, const Context& context, const std::string& input, const ReadOptions& reading) {
     run_.check(false, input);

@@ -288,6 +288,8 @@ struct SearchResult {
   KernelCounts counts;  ///< SVMs: of the models that this run trained
   std::vector<std::string> warnings;
   std::vector<std::string> notes;
+  /// Of a search that several processes share: another one has written the results, and there are none here.
+  bool published_elsewhere = false;
   /// If several models were compared: all of them, simplest first. `space`, `title` and the pipeline of `options` are
   /// then those of the chosen one, and the first axis is the model. A stack is the last one, with one point, and chosen
   /// on every level.
@@ -348,7 +350,14 @@ struct BatchPlan {
   std::vector<Size> sizes;  ///< one for each model that is compared
 };
 
-/// Remembers finished batches, so that a search that was ended can go on.
+/// Which process trains the final model of a search and publishes its results.
+enum class SearchEnding : std::uint8_t {
+  here,       ///< this one
+  elsewhere,  ///< another one, which is at it
+  published,  ///< another one, which has finished
+};
+
+/// Remembers finished batches, so that a search that was ended can go on, and so that several processes can share one.
 class SearchLog {
  public:
   SearchLog() = default;
@@ -357,10 +366,16 @@ class SearchLog {
   virtual ~SearchLog() = default;
   /// The plan that an earlier run began with, else the proposed one, which is remembered.
   virtual BatchPlan agree(const BatchPlan& proposed) = 0;
-  /// The models of a batch that is finished already; nullptr: it is not.
-  virtual const std::vector<ModelScores>* recall(std::int32_t batch) = 0;
-  /// Returns when the batch will survive the end of the process.
+  /// The models of a batch that is finished already, here or by another process; none: it is not.
+  virtual std::optional<std::vector<ModelScores>> recall(std::int32_t batch) = 0;
+  /// Returns when the batch will survive the end of the process. If another process has kept it before, that counts.
   virtual void keep(std::int32_t batch, const std::vector<ModelScores>& models) = 0;
+
+  /// Whether this process trains the batch. False: another one does; ask recall() and claim() again later.
+  virtual bool claim(std::int32_t /*batch*/) { return true; }
+  virtual SearchEnding claim_ending() { return SearchEnding::here; }
+  /// Whether the search ends before batch `next`, since its time is over: the answer of the first process that asks.
+  virtual bool agree_to_end(std::int32_t /*next*/, bool over) { return over; }
 };
 
 /// Sets the options that the caller left to the data: splits, score, strategy and the grid, except those that need
@@ -406,12 +421,19 @@ enum class Existing : std::uint8_t {
   refuse,   ///< an existing folder that is not empty is an Error
   resume,   ///< goes on with the search in it; other settings, other data or another version are an Error
   replace,  ///< forgets the search in it as soon as the new one begins to train; until then it stays as it is
+  join,     ///< shares the search in it with all other processes that join it, or begins it; otherwise as `resume`
+};
+
+/// How a process shares a search with others.
+struct Joining {
+  double lease = 60;     ///< seconds without a sign of life after which others train what a process has begun
+  bool follows = false;  ///< publishes the results only if no other process does
 };
 
 class SearchDirectory {
  public:
   /// Makes the folder where it is missing. One that cannot be written is an Error here, before any work.
-  SearchDirectory(std::string path, Existing existing);
+  SearchDirectory(std::string path, Existing existing, const Joining& joining = {});
   SearchDirectory(const SearchDirectory&) = delete;
   SearchDirectory& operator=(const SearchDirectory&) = delete;
   /// A search that failed before its first batch leaves nothing behind.
@@ -429,6 +451,8 @@ class SearchDirectory {
   std::size_t finished() const;
   /// A file of the folder; it appears whole or not at all. See write_results() in report.hpp.
   void write(const std::string& name, std::string_view text) const;
+  /// All files are written. If several processes share the search, it is over for all of them.
+  void finish() const;
 
  private:
   struct State;

@@ -152,16 +152,32 @@ void TemporaryFile::close_checked() {
   if (::close(std::exchange(descriptor_, -1)) != 0) fail("{}: cannot be written: {}", given_, std::strerror(errno));
 }
 
-void TemporaryFile::publish() {
-  if (slot_ < 0) return close_checked();
+void TemporaryFile::synchronise() {
   close_checked();
   // Opened again: a compiler that was given the name has replaced the file.
   descriptor_ = ::open(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor_ < 0 || ::fsync(descriptor_) != 0) fail("{}: cannot be written: {}", given_, std::strerror(errno));
   close_checked();
+}
+
+void TemporaryFile::publish() {
+  if (slot_ < 0) return close_checked();
+  synchronise();
   if (std::rename(path_.c_str(), target_.c_str()) != 0) fail("{}: cannot be written: {}", given_, std::strerror(errno));
   forget();
   synchronise_folder_of(target_);
+}
+
+bool TemporaryFile::publish_first() {
+  synchronise();
+  const bool first = ::link(path_.c_str(), target_.c_str()) == 0;
+  if (!first && (errno == EPERM || errno == EOPNOTSUPP))
+    fail("{}: the file system makes no hard links, by which processes share a work; name a folder elsewhere", given_);
+  if (!first && errno != EEXIST) fail("{}: cannot be written: {}", given_, std::strerror(errno));
+  ::unlink(path_.c_str());
+  forget();
+  synchronise_folder_of(target_);
+  return first;
 }
 
 void TemporaryFile::forget() noexcept {

@@ -29,9 +29,13 @@ class TemporaryFile {
   int descriptor() const { return descriptor_; }
   /// The file is complete: writes it to the disk and gives it its name. A refusal of the system is an Error.
   void publish();
+  /// The same if there is no file of that name yet. False: there is one, which stays. Of several processes one alone
+  /// succeeds, on NFS too.
+  bool publish_first();
 
  private:
   void create();
+  void synchronise();
   void close_checked();
   void forget() noexcept;
 

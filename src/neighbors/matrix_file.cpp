@@ -1,34 +1,28 @@
 // Distance matrices of any size in files. Devices take blocks of rows from a queue; each block is written at its place
-// while its device computes the next, brought to the disk and then listed with its checksum, so that after an
-// interruption the rest alone is computed.
+// while its device computes the next, brought to the disk and then noted in a journal with its checksum, so that after
+// an interruption the rest alone is computed.
 #include <sheaf/neighbors.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
-#include <exception>
+#include <deque>
 #include <filesystem>
-#include <fstream>
 #include <future>
-#include <iterator>
-#include <mutex>
-#include <optional>
-#include <thread>
+#include <memory>
 #include <utility>
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/fail.hpp"
 #include "core/hash/sha256.hpp"
 #include "core/temporary.hpp"
-#include "data/bytes/sink.hpp"
 #include "neighbors/npy.hpp"
 #include "neighbors/verbs/ops.hpp"
+#include "queue/journal.hpp"
+#include "queue/units.hpp"
 
 namespace sheaf {
 namespace {
@@ -40,7 +34,8 @@ constexpr std::int64_t blocks_each = 8;   // for each device at least, so that t
 constexpr std::int64_t most_block_bytes = std::int64_t{64} << 20;  // beyond it, writing and computing gain nothing
 constexpr std::int64_t value_bytes = sizeof(double);
 constexpr std::size_t check_digits = 16;
-constexpr std::string_view first_line = "sheaf-distances 2\n";
+constexpr queue::JournalKind distances_journal{"distances", 3,
+                                               "remove it and the file .partial beside it, or name another matrix"};
 
 template <class Value>
 std::string hash_of(std::span<const Value> values) {
@@ -60,8 +55,7 @@ template <class T>
 std::string settings_of(const Dataset<T>& dataset, const Dataset<T>* queries, const DistanceOptions& distance,
                         bool upper) {
   return fmt::format(
-      "{}rows {} {}\nqueries {}\nmetric {}\npower {}\nweights {}\nupper {}\n", first_line, dataset.rows(),
-      hash_of(dataset.x),
+      "rows {} {}; queries {}; metric {}; power {}; weights {}; upper {}", dataset.rows(), hash_of(dataset.x),
       queries == nullptr ? std::string("none") : fmt::format("{} {}", queries->rows(), hash_of(queries->x)),
       to_string(distance.metric), distance.power, hash_of<double>(std::span<const double>(distance.weights)),
       upper ? "yes" : "no");
@@ -85,10 +79,6 @@ class OpenFile {
   std::int64_t size() const { return static_cast<std::int64_t>(fs::file_size(path_)); }
   void set_size(std::int64_t bytes) {
     if (::ftruncate(descriptor_, bytes) != 0) fail_to_write();
-  }
-  void append(std::string_view text) {
-    write_all(text.data(), std::ssize(text),
-              [&](const char* from, std::size_t count) { return ::write(descriptor_, from, count); });
   }
   /// Any thread may write its own part.
   void write_at(std::int64_t offset, const void* bytes, std::int64_t count) {
@@ -154,33 +144,25 @@ struct DoneRows {
   std::string check;
 };
 
-/// A file under construction that survives the process. Beside it lies one with its settings, and with the rows that
-/// are in it: a line for each block, written when the block is on the disk.
+/// A file under construction that survives the process. Beside it lies a journal: which matrix it is, and the blocks of
+/// rows that are on the disk.
 class PartialFile {
  public:
   PartialFile(const Context& context, const std::string& target, const std::string& settings, const Layout& layout,
               bool resume)
       : target_(without_links(target)),
         partial_path_(target_ + ".partial"),
-        settings_path_(target_ + ".settings"),
         layout_(layout),
-        matrix_(partial_path_, O_RDWR | O_CREAT) {
-    if (::flock(matrix_.descriptor(), LOCK_EX | LOCK_NB) != 0)
-      fail("{}: another program is writing it; wait until it has ended, or name another file", partial_path_);
-    const auto known = text_of(settings_path_);
-    if ((matrix_.size() > 0 || !known.empty()) && !known.starts_with(first_line)) {
+        matrix_(partial_path_, O_RDWR | O_CREAT),
+        journal_path_(target_ + ".settings"),
+        journal_(distances_journal, journal_path_) {
+    try {
+      open(context, settings, resume);
+    } catch (...) {
       if (matrix_.size() == 0) fs::remove(partial_path_);
-      fail("{} and {}: are not what an earlier run of Sheaf has left; remove or rename them, or name another matrix",
-           partial_path_, settings_path_);
+      if (journal_.is_new()) fs::remove(journal_path_);
+      throw;
     }
-    if (resume && matrix_.size() > 0)
-      read_done(context, settings, known);
-    else
-      matrix_.set_size(0);
-    auto text = settings;
-    for (const auto& done : done_) text += line_of(done);
-    write_file(settings_path_, text, Links::replace);
-    list_.emplace(settings_path_, O_WRONLY | O_APPEND);
   }
 
   /// Rows that an earlier run has written, ascending.
@@ -190,14 +172,12 @@ class PartialFile {
     return rows;
   }
   void write_header(const std::string& header) { matrix_.write_at(0, header.data(), std::ssize(header)); }
-  /// All values of the rows. Any thread may bring its own.
-  void write(Range rows, const double* values) {
+  /// All values of the rows. `unit`: among the blocks of this run. Any thread may bring its own.
+  void write(std::int64_t unit, Range rows, const double* values) {
     const auto bytes = bytes_of(rows);
     matrix_.write_at(layout_.offset(rows.begin), values, bytes);
     matrix_.synchronise();
-    const auto line = line_of({rows, check_of(values, bytes)});
-    const std::lock_guard lock(mutex_);
-    list_->append(line);
+    journal_.keep(next_unit_ + unit, {{"rows", {rows.begin, rows.end}}, {"check", check_of(values, bytes)}});
   }
   /// Gives the complete file its name, and the permissions of one that it replaces.
   void publish() {
@@ -208,40 +188,56 @@ class PartialFile {
     fs::rename(partial_path_, target_, error);
     if (error)
       fail("{}: cannot be given its name: {}; its contents are in {}", target_, error.message(), partial_path_);
-    fs::remove(settings_path_, error);
+    fs::remove(journal_path_, error);
     synchronise_folder_of(target_);
   }
 
  private:
-  static std::string text_of(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  void open(const Context& context, const std::string& settings, bool resume) {
+    const bool ours = journal_.is_journal();
+    if (ours) journal_.read([&](std::int64_t unit, const queue::Journal::Json& block) { take_block(unit, block); });
+    if (!ours || (matrix_.size() > 0 && journal_.work().empty()))
+      fail("{} and {}: are not what an earlier run of Sheaf has left; remove or rename them, or name another matrix",
+           partial_path_, journal_path_);
+    if (resume && matrix_.size() > 0)
+      keep_blocks(context, settings);
+    else
+      begin(settings);
   }
   std::int64_t bytes_of(Range rows) const { return layout_.offset(rows.end) - layout_.offset(rows.begin); }
   static std::string check_of(const double* values, std::int64_t bytes) {
     return sha256({reinterpret_cast<const char*>(values), static_cast<std::size_t>(bytes)}).substr(0, check_digits);
   }
 
-  /// The settings must be the same. A line that was torn does not count, nor one whose rows are not those that the
-  /// file holds.
-  void read_done(const Context& context, const std::string& settings, const std::string& text) {
-    if (!text.starts_with(settings))
+  /// The matrix is emptied first: what is in it always has a journal that begins.
+  void begin(const std::string& settings) {
+    matrix_.set_size(0);
+    done_.clear();
+    next_unit_ = 0;
+    journal_.begin(settings);
+  }
+  void take_block(std::int64_t unit, const queue::Journal::Json& block) {
+    const Range rows{block.at("rows").at(0).get<std::int64_t>(), block.at("rows").at(1).get<std::int64_t>()};
+    if (rows.begin < 0 || rows.end <= rows.begin) throw queue::DamagedRecord();
+    done_.push_back({rows, block.at("check").get<std::string>()});
+    next_unit_ = std::max(next_unit_, unit + 1);
+  }
+  /// The settings must be the same. Rows that are not those that the file holds do not count.
+  void keep_blocks(const Context& context, const std::string& settings) {
+    if (journal_.work() != settings)
       fail(
           "{}: was begun with other rows or another distance, or by another version of Sheaf; leave out --resume to "
           "begin again",
           partial_path_);
     std::vector<double> values;
-    for (std::size_t begin = settings.size(); begin < text.size();) {
+    std::erase_if(done_, [&](const DoneRows& done) {
       context.check_stop();
-      const auto end = text.find('\n', begin);
-      if (end == std::string::npos) break;
-      auto done = parse_done(std::string_view(text).substr(begin, end - begin));
-      if (done.rows.begin < done.rows.end && is_in_file(done, values)) done_.push_back(std::move(done));
-      begin = end + 1;
-    }
+      return !is_in_file(done, values);
+    });
     std::sort(done_.begin(), done_.end(), [](const auto& a, const auto& b) { return a.rows.begin < b.rows.begin; });
   }
   bool is_in_file(const DoneRows& done, std::vector<double>& values) const {
+    if (done.rows.end > layout_.rows) return false;
     const auto bytes = bytes_of(done.rows);
     const bool is_block = bytes <= most_block_bytes || done.rows.end - done.rows.begin == 1;
     if (!is_block || layout_.offset(done.rows.end) > matrix_.size()) return false;
@@ -249,30 +245,14 @@ class PartialFile {
     return matrix_.read_at(layout_.offset(done.rows.begin), values.data(), bytes) &&
            check_of(values.data(), bytes) == done.check;
   }
-  static std::string line_of(const DoneRows& done) {
-    return fmt::format("done {} {} {}\n", done.rows.begin, done.rows.end, done.check);
-  }
-  /// "done 3 7 0123456789abcdef"; anything else is no row.
-  DoneRows parse_done(std::string_view line) const {
-    constexpr std::string_view word = "done ";
-    DoneRows done;
-    if (!line.starts_with(word)) return {};
-    const auto* end = line.data() + line.size();
-    const auto first = std::from_chars(line.data() + word.size(), end, done.rows.begin);
-    if (first.ec != std::errc() || first.ptr == end) return {};
-    const auto last = std::from_chars(first.ptr + 1, end, done.rows.end);
-    if (last.ec != std::errc() || last.ptr == end) return {};
-    done.check.assign(last.ptr + 1, end);
-    const bool good = done.rows.begin >= 0 && done.rows.end <= layout_.rows && done.check.size() == check_digits;
-    return good ? done : DoneRows{};
-  }
 
-  std::string target_, partial_path_, settings_path_;
+  std::string target_, partial_path_;
   Layout layout_;
   OpenFile matrix_;
-  std::optional<OpenFile> list_;
+  std::string journal_path_;
+  queue::Journal journal_;
   std::vector<DoneRows> done_;
-  std::mutex mutex_;  // of the list
+  std::int64_t next_unit_ = 0;  // after those of earlier runs
 };
 
 /// The rows that are not done, in blocks of at most `step`.
@@ -311,48 +291,43 @@ void compute_block(neighbors::NeighborOps& ops, const Layout& layout, Range rows
   }
 }
 
-/// Every device computes the next block when it is free, while the one before is written. After an error no block is
-/// begun; that of the device that failed first is thrown.
+/// A device at work: the block that it computes, and the one before, which is being written.
+struct BlockWorker {
+  const Context& context;
+  std::unique_ptr<neighbors::NeighborOps> ops = nullptr;
+  std::vector<double> computed = {}, written = {};
+  std::future<void> writing = {};  // the last, so that nothing is freed that it reads
+};
+
+/// Each block is written while its device computes the next.
 void compute_blocks(const std::vector<Context>& devices, const neighbors::AnyRowPair& pair, const Layout& layout,
                     const std::vector<Range>& blocks, Stage& stage, PartialFile& file) {
-  std::atomic<std::size_t> next = 0;
-  std::mutex mutex;
-  std::exception_ptr error;
-  const auto work = [&](const Context& context) {
-    try {
-      const auto ops = neighbors::make_ops(context, pair);
-      std::vector<double> computed, written;
-      std::future<void> writing;
-      for (auto b = next++; b < blocks.size(); b = next++) {
-        context.check_stop();
-        compute_block(*ops, layout, blocks[b], computed);
-        if (writing.valid()) writing.get();
-        std::swap(computed, written);
-        // Deferred if the system starts no more threads: get() then writes.
-        writing = std::async(std::launch::async | std::launch::deferred,
-                             [&, rows = blocks[b]] { file.write(rows, written.data()); });
-        stage.advance(blocks[b].end - blocks[b].begin);
-      }
-      if (writing.valid()) writing.get();
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      next = blocks.size();
-      if (!error) error = std::current_exception();
-    }
+  std::deque<BlockWorker> workers;
+  for (const auto& context : devices) workers.push_back({context});
+  const auto work = [&](std::size_t device, Range units) {
+    auto& worker = workers[device];
+    const auto rows = blocks[static_cast<std::size_t>(units.begin)];
+    worker.context.check_stop();
+    if (!worker.ops) worker.ops = neighbors::make_ops(worker.context, pair);
+    compute_block(*worker.ops, layout, rows, worker.computed);
+    if (worker.writing.valid()) worker.writing.get();
+    std::swap(worker.computed, worker.written);
+    // Deferred if the system starts no more threads: get() then writes.
+    worker.writing = std::async(std::launch::async | std::launch::deferred, [&worker, &file, unit = units.begin, rows] {
+      file.write(unit, rows, worker.written.data());
+    });
+    stage.advance(rows.end - rows.begin);
+    return true;
   };
-  {
-    std::vector<std::jthread> others;
-    for (std::size_t d = 1; d < devices.size(); ++d) others.emplace_back([&, d] { work(devices[d]); });
-    work(devices.front());
-  }
-  if (error) std::rethrow_exception(error);
+  queue::run_units(devices.size(), std::ssize(blocks), work);
+  for (auto& worker : workers)
+    if (worker.writing.valid()) worker.writing.get();
 }
 
 /// The context's device and those that share its work. A CPU among several leaves a core to each of the others.
 std::vector<Context> contexts_of(const Context& context, const std::vector<Device>& also) {
   const auto others = static_cast<int>(also.size());
-  std::vector<Context> contexts{context};
-  for (const Device device : also) contexts.push_back(context.with({.device = device, .memory = 0}));
+  auto contexts = queue::device_contexts(context, also);
   for (auto& one : contexts)
     if (one.device().is_cpu()) one = one.with({.threads = std::max(1, context.threads() - others)});
   return contexts;

@@ -24,6 +24,7 @@ void write_results(const SearchDirectory& folder, const SearchResult& result) {
   if (!result.stability.empty()) write("features.csv", features_csv(result));
   write("report.html", search_html(result));
   write("results.json", search_json(result));
+  folder.finish();
 }
 
 }  // namespace sheaf

@@ -2,40 +2,25 @@
 // level is trained in batches, on whichever device is free; the strategies learn from the scores. Then each level
 // chooses, the chosen models are trained on all rows of their levels and scored on the outer folds, and the choice over
 // all rows is trained on them. Knows no family: see family/search.hpp.
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cmath>
-#include <exception>
-#include <map>
-#include <mutex>
-#include <numeric>
-#include <thread>
+#include "search/engine.hpp"
 
-#include <sheaf/solvers/profile.hpp>
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
 
 #include "core/fail.hpp"
 #include "data/describe/split_summary.hpp"
-#include "data/name_source.hpp"
-#include "family/family.hpp"
-#include "pipeline/learn.hpp"
+#include "queue/units.hpp"
 #include "search/batches.hpp"
 #include "search/candidates/race.hpp"
 #include "search/plan/choose_among.hpp"
 #include "search/plan/inner_progress.hpp"
 #include "search/plan/make_search.hpp"
-#include "search/plan/plan_rows.hpp"
-#include "search/plan/strategy.hpp"
-#include "search/results/held_out.hpp"
-#include "search/results/learning_curve.hpp"
-#include "search/results/one_class.hpp"
-#include "search/results/permutation_test.hpp"
 #include "search/results/result.hpp"
-#include "search/results/stack.hpp"
-#include "search/results/weights_effect.hpp"
 
-namespace sheaf {
-namespace engine {
+namespace sheaf::engine {
 namespace {
 
 /// The scores of one point on one level.
@@ -69,15 +54,18 @@ class Engine {
   std::int32_t place_of(const Point& point);
   bool round(bool first);
   void evaluate(const std::vector<Cell>& cells, bool chosen, std::vector<ModelScores>& scores);
-  void run_batch(Worker& worker, std::int32_t number, const Batch& batch, bool chosen,
+  bool run_batch(Worker& worker, std::int32_t number, const Batch& batch, bool chosen,
                  std::vector<ModelScores>& scores);
+  bool recall(std::int32_t number, const Batch& batch, std::vector<ModelScores>& scores);
+  void keep(std::int32_t number, const Batch& batch, std::vector<ModelScores>& scores);
   void train_batches(const std::vector<Batch>& batches, bool chosen, std::vector<std::vector<ModelScores>>& scores);
   std::int32_t model_of(const Cell& cell) const { return models_of_points_[static_cast<std::size_t>(cell.point)]; }
   const FamilySearch& family_of(const Cell& cell) const { return *models_[static_cast<std::size_t>(model_of(cell))]; }
-  bool could_be_ours(const ModelScores& model, const Cell& cell) const;
+  bool matches_this_search(const ModelScores& model, const Cell& cell) const;
   void note_failures(const ModelScores& model, const Cell& cell);
   bool complete(const Tried& tried) const { return std::ssize(tried.models) == plan_.splits(); }
-  bool out_of_time() const;
+  bool is_cut_short();
+  bool ends_here();
   std::vector<double> scores_of(const Tried& tried) const;
   SearchLevel take_level(std::int32_t level, const std::vector<std::int32_t>& order);
   void run_outer(SearchResult& result);
@@ -152,8 +140,25 @@ std::int32_t Engine::place_of(const Point& point) {
   return found->second;
 }
 
-bool Engine::out_of_time() const {
-  return options_.time > 0 && std::chrono::duration<double>(Clock::now() - begin_).count() > options_.time;
+/// Processes that share a search end it after the same round.
+bool Engine::is_cut_short() {
+  if (options_.time <= 0) return false;
+  const bool over = std::chrono::duration<double>(Clock::now() - begin_).count() > options_.time;
+  cut_short_ = log_ != nullptr ? log_->agree_to_end(next_batch_, over) : over;
+  return cut_short_;
+}
+
+/// Whether this process trains the final model. False: another one has, and published the results.
+bool Engine::ends_here() {
+  if (log_ == nullptr) return true;
+  auto ending = SearchEnding::elsewhere;
+  const auto ask = [&](std::size_t, Range) {
+    context_.check_stop();
+    ending = log_->claim_ending();
+    return ending != SearchEnding::elsewhere;
+  };
+  queue::run_units(1, 1, ask, {.stop = context_.stop()});
+  return ending == SearchEnding::here;
 }
 
 /// The score on each split, larger being better.
@@ -186,10 +191,7 @@ bool Engine::round(bool first) {
     }
   }
   if (asked.empty()) return false;
-  if (!first && out_of_time()) {
-    cut_short_ = true;
-    return false;
-  }
+  if (!first && is_cut_short()) return false;
   std::vector<ModelScores> scores;
   evaluate(cells, false, scores);
   for (std::size_t k = 0; k < cells.size(); ++k) {
@@ -227,49 +229,32 @@ void Engine::evaluate(const std::vector<Cell>& cells, bool chosen, std::vector<M
     }
 }
 
-/// Each device takes the next batch when it is free, so that unequal ones end together.
 void Engine::train_batches(const std::vector<Batch>& batches, bool chosen,
                            std::vector<std::vector<ModelScores>>& scores) {
   InnerProgress inner(context_.progress());
-  if (workers_.empty()) {
-    workers_.push_back({context_.with({.memory = limits_.front().memory})});
-    for (const Device device : options_.also) workers_.push_back({context_.with({.device = device, .memory = 0})});
-  }
-  std::atomic<std::size_t> next = 0;
-  std::exception_ptr error;
-  const auto work = [&](Worker& worker, Progress& progress) {
-    try {
-      worker.context = worker.context.with({.progress = &progress});
-      for (std::size_t b = next++; b < batches.size(); b = next++)
-        run_batch(worker, next_batch_ + static_cast<std::int32_t>(b), batches[b], chosen, scores[b]);
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      next = batches.size();
-      if (!error) error = std::current_exception();
-    }
+  if (workers_.empty())
+    for (auto& context : queue::device_contexts(context_.with({.memory = limits_.front().memory}), options_.also))
+      workers_.push_back({std::move(context)});
+  for (auto& worker : workers_) worker.context = worker.context.with({.progress = &inner});
+  const auto work = [&](std::size_t w, Range units) {
+    const auto b = static_cast<std::size_t>(units.begin);
+    return run_batch(workers_[w], next_batch_ + static_cast<std::int32_t>(b), batches[b], chosen, scores[b]);
   };
-  {
-    std::vector<std::jthread> others;
-    for (std::size_t w = 1; w < workers_.size(); ++w) others.emplace_back([&, w] { work(workers_[w], inner); });
-    work(workers_.front(), inner);
-  }
-  if (error) std::rethrow_exception(error);
+  queue::run_units(workers_.size(), std::ssize(batches), work, {.stop = context_.stop()});
 }
 
-void Engine::run_batch(Worker& worker, std::int32_t number, const Batch& batch, bool chosen,
+/// False: another process trains it.
+bool Engine::run_batch(Worker& worker, std::int32_t number, const Batch& batch, bool chosen,
                        std::vector<ModelScores>& scores) {
   worker.context.check_stop();
   if (log_ != nullptr) {
     const std::lock_guard lock(mutex_);
-    if (const auto* known = log_->recall(number)) {
-      bool ours = known->size() == batch.cells.size();
-      for (std::size_t k = 0; k < known->size() && ours; ++k) ours = could_be_ours((*known)[k], batch.cells[k]);
-      if (!ours) fail("the journal is that of another search or of another version of Sheaf; begin again (--force)");
-      scores = *known;
+    if (recall(number, batch, scores)) {
       worker.context.progress().advance(std::ssize(batch.cells) * family_of(batch.cells.front()).tasks() *
                                         progress_per_model);
-      return;
+      return true;
     }
+    if (!log_->claim(number)) return false;
   }
   if (!worker.trainer) worker.trainer = family_.trainer(worker.context);
   if (worker.table.splits != batch.splits) {
@@ -287,13 +272,29 @@ void Engine::run_batch(Worker& worker, std::int32_t number, const Batch& batch, 
     const bool inner = level < plan_.levels() && level >= plan_.levels() - plan_.outer_folds();
     if (inner) scores[k].drop_curves();  // of which there are many, and nobody sees
   }
-  if (log_ == nullptr) return;
+  if (log_ != nullptr) keep(number, batch, scores);
+  return true;
+}
+
+bool Engine::recall(std::int32_t number, const Batch& batch, std::vector<ModelScores>& scores) {
+  auto known = log_->recall(number);
+  if (!known) return false;
+  bool ours = known->size() == batch.cells.size();
+  for (std::size_t k = 0; k < known->size() && ours; ++k) ours = matches_this_search((*known)[k], batch.cells[k]);
+  if (!ours) fail("the journal is that of another search or of another version of Sheaf; begin again (--force)");
+  scores = std::move(*known);
+  return true;
+}
+
+/// If another process was first, its scores count.
+void Engine::keep(std::int32_t number, const Batch& batch, std::vector<ModelScores>& scores) {
   const std::lock_guard lock(mutex_);
   log_->keep(number, scores);
+  recall(number, batch, scores);
 }
 
 /// Whether lists that a journal brought are as long as those that this search makes.
-bool Engine::could_be_ours(const ModelScores& model, const Cell& cell) const {
+bool Engine::matches_this_search(const ModelScores& model, const Cell& cell) const {
   const auto classes = family_.labels().class_names.size();
   const auto either = [](std::size_t size, std::size_t full) { return size == 0 || size == full; };
   return either(model.roc.size(), roc_points) && either(model.precision_recall.size(), roc_points) &&
@@ -369,8 +370,10 @@ void Engine::run(SearchResult& result) {
     if (options_.full) result.level.chosen = choose_among(family_, options_, result.points, result.level);
     for (auto& fold : result.outer) fold.level.chosen = choose_among(family_, options_, result.points, fold.level);
     run_outer(result);
+    workers_.clear();  // their memory is the final model's
+    result.published_elsewhere = !ends_here();
   }
-  workers_.clear();  // their memory is the final model's
+  if (result.published_elsewhere) return;
   if (options_.full && options_.refit) {
     result.model = refit_model(context_.with({.memory = limits_.front().memory}), family_, result.chosen());
     for (const auto& warning : result.model->warnings()) warnings_.push_back("the final model: " + warning);
@@ -401,279 +404,12 @@ void Engine::take_race(SearchResult& result) const {
   }
 }
 
-/// A note for each axis whose best value is at the edge of the grid, where the score still rises.
-void note_edges(SearchResult& result) {
-  const bool went_on = result.options.extend && result.options.strategy == Strategy::grid;
-  if (result.level.points.empty() || went_on) return;
-  const auto& best = result.point(result.level, result.level.chosen.best);
-  const auto* model = result.model_of(best);
-  if (model != nullptr && model->candidate.extend && model->candidate.strategy == Strategy::grid) return;
-  for (std::size_t axis = 0; axis < result.axes.size(); ++axis) {
-    if (best[axis] == SearchAxis::absent) continue;
-    double low = best[axis];
-    double high = low;
-    for (const auto p : result.level.points) {
-      if (result.model_of(result.points[static_cast<std::size_t>(p)]) != model) continue;
-      low = std::min(low, result.points[static_cast<std::size_t>(p)][axis]);
-      high = std::max(high, result.points[static_cast<std::size_t>(p)][axis]);
-    }
-    if (low == high || (best[axis] != low && best[axis] != high)) continue;
-    if (!result.axes[axis].open_ended) continue;
-    const bool smallest = best[axis] == low;
-    result.notes.push_back(fmt::format("the best {}, {:.6g}, is the {} that was tried; {} ones may be better still",
-                                       result.axes[axis].name, best[axis], smallest ? "smallest" : "largest",
-                                       smallest ? "smaller" : "larger"));
-  }
-}
-
-/// A note where one class is so frequent that accuracy says little.
-void note_balance(const Labels& labels, SearchResult& result) {
-  if (labels.regression() || labels.rows == 0) return;
-  std::vector<std::int64_t> rows(labels.class_names.size(), 0);
-  for (const auto c : labels.classes) ++rows[static_cast<std::size_t>(c)];
-  const auto most = std::max_element(rows.begin(), rows.end());
-  const double share = static_cast<double>(*most) / static_cast<double>(labels.rows);
-  if (share < frequent_class) return;
-  if (result.options.score != Metric::accuracy) {
-    if (result.options.score == Metric::auc || result.options.score == Metric::balanced_accuracy)
-      result.notes.push_back(fmt::format(
-          "{:.0f} % of the rows are of class {}, so that accuracy says little; models are chosen by {}", 100 * share,
-          labels.class_names[static_cast<std::size_t>(most - rows.begin())], info(*result.options.score).title));
-    return;
-  }
-  result.notes.push_back(fmt::format(
-      "{:.0f} % of the rows are of class {}: a model that knew nothing else would have that accuracy; the scores "
-      "balanced-accuracy and {} ask for more",
-      100 * share, labels.class_names[static_cast<std::size_t>(most - rows.begin())],
-      labels.class_names.size() == 2 ? "auc" : "f1-macro"));
-}
-
-void note_one_out(SearchResult& result) {
-  if (!result.options.one_out_in_parts) return;
-  result.notes.push_back(fmt::format(
-      "each row is predicted by all others (leave-one-out), which costs votes of neighbours nothing; the deviations "
-      "of scores are those of {} parts of the rows. For folds give their number (folds)",
-      result.splits));
-}
-
-SearchOutcome outcome_of(const SearchResult& result) {
-  SearchOutcome outcome;
-  outcome.study = !result.options.full;
-  if (result.model) outcome.chosen.push_back(result.chosen());
-  for (const auto& fold : result.outer) {
-    outcome.chosen.push_back(result.point(fold.level, fold.level.chosen.chosen));
-    outcome.outer.push_back(&fold.scores);
-  }
-  return outcome;
-}
-
-std::vector<Metric> metrics_of(const FamilySearch& family) {
-  std::vector<Metric> result;
-  for (const auto& row : metrics())
-    if (row.suits(static_cast<std::int32_t>(family.labels().class_names.size()), family.has_probabilities(),
-                  !family.labels().events.empty()))
-      result.push_back(row.metric);
-  return result;
-}
-
-/// Of the features behind some steps, of which there is one at least; rows go through them in parts, so that no copy of
-/// all is made.
-template <class T>
-std::vector<double> deviations_behind(const Context& context, const Pipeline& steps, const Dataset<T>& dataset) {
-  constexpr std::int64_t rows_at_once = 4096;
-  std::vector<double> means, squares;
-  for (std::int64_t first = 0; first < dataset.rows(); first += rows_at_once) {
-    std::vector<std::int32_t> rows;
-    for (auto i = first; i < std::min(first + rows_at_once, dataset.rows()); ++i)
-      rows.push_back(static_cast<std::int32_t>(i));
-    const auto changed = apply_pipeline(context, steps, take_rows(dataset, rows, context.threads()));
-    const auto features = summarize_features(context, changed);
-    const auto before = static_cast<double>(first);
-    const auto count = static_cast<double>(rows.size());
-    means.resize(features.size(), 0);
-    squares.resize(means.size(), 0);
-    for (std::size_t j = 0; j < means.size(); ++j) {
-      const double distance = features[j].mean - means[j];
-      squares[j] += count * (features[j].standard_deviation * features[j].standard_deviation +
-                             distance * distance * before / (before + count));
-      means[j] += distance * count / (before + count);
-    }
-  }
-  for (double& square : squares) square = std::sqrt(square / static_cast<double>(dataset.rows()));
-  return squares;
-}
-
-/// Of the features as a linear model sees them. What the last steps do to a deviation is known without looking at rows.
-template <class T>
-std::vector<double> standard_deviations(const Context& context, const Model& model, const Dataset<T>& dataset,
-                                        const std::function<std::vector<FeatureSummary>()>& summarize) {
-  const auto known = [](const PipelineStep& step) {
-    return std::holds_alternative<TakeStep>(step) || std::holds_alternative<Scaling>(step);
-  };
-  auto front = model.pipeline();
-  std::vector<PipelineStep> last;
-  for (auto& steps = front.steps; !steps.empty() && known(steps.back()); steps.pop_back()) last.push_back(steps.back());
-  std::vector<double> deviations;
-  if (front.empty())
-    for (const auto& feature : summarize()) deviations.push_back(feature.standard_deviation);
-  else
-    deviations = deviations_behind(context, front, dataset);
-  for (; !last.empty(); last.pop_back()) {
-    if (const auto* scaling = std::get_if<Scaling>(&last.back())) {
-      for (std::size_t j = 0; j < deviations.size(); ++j) deviations[j] *= std::abs(scaling->factor[j]);
-      continue;
-    }
-    std::vector<double> taken;
-    for (const auto j : std::get<TakeStep>(last.back()).features)
-      taken.push_back(deviations[static_cast<std::size_t>(j)]);
-    deviations = std::move(taken);
-  }
-  return deviations;
-}
-
-/// Of the final model: what it keeps of the training rows, and the deviations that its weights are compared by. Both
-/// look at the features once.
-template <class T>
-void describe_model(const Context& context, const Dataset<T>& dataset, std::span<const FeatureSummary> known,
-                    SearchResult& result) {
-  std::vector<FeatureSummary> features(known.begin(), known.end());
-  const auto summarize = [&] {
-    if (features.empty()) features = summarize_features(context, dataset);
-    return features;
-  };
-  if (result.stack) {  // whose members look at the features
-    describe_stack(context, dataset, summarize, *result.model);
-    return;
-  }
-  auto pipeline = result.model->pipeline();
-  pipeline::describe_training(context, dataset, summarize, pipeline);
-  result.model->set_pipeline(std::move(pipeline));
-  if (result.model->coefficients())
-    result.standard_deviations = standard_deviations(context, *result.model, dataset, summarize);
-}
-
-ComparedModel compared_model(const Candidate& candidate, const FamilySearch& search, std::size_t place) {
-  const auto& own = *search.models()[place];
-  ComparedModel result;
-  result.candidate = candidate;
-  result.title = own.title();
-  result.size_words = candidate.space.options.family().size_words();
-  // Values that tell the places of its axes from one another.
-  Point numbers(own.space().axes.size());
-  std::iota(numbers.begin(), numbers.end(), 0.0);
-  const auto joined = search.joined_point(static_cast<std::int32_t>(place), numbers);
-  result.axes.resize(numbers.size());
-  for (std::size_t axis = 1; axis < joined.size(); ++axis)
-    if (joined[axis] != SearchAxis::absent)
-      result.axes[static_cast<std::size_t>(joined[axis])] = static_cast<std::int32_t>(axis);
-  return result;
-}
-
-void check_threshold(const SearchOptions& options, const Labels& labels) {
-  if (options.threshold && labels.class_names.size() != 2)
-    fail_usage("a threshold is for two classes, and the dataset has {}", labels.class_names.size());
-}
-
 }  // namespace
-}  // namespace engine
 
-template <class T>
-SearchResult search(const Context& given, const Dataset<T>& dataset, const SearchSpace& space,
-                    const SearchOptions& options, SearchLog* log) {
-  SearchResult result;
-  SearchSpace decided = space;
-  result.options = options;
-  decide(dataset, decided, result.options);
-  result.space = decided;
-  result.notes = decided.notes;
-  result.size_words = decided.options.family().size_words();
-  if (options.keep_decisions && log != nullptr) fail_usage("a log keeps no decision values; search without one");
-  const auto context = given.for_work(search_work(dataset, decided, result.options));
-  const auto trained = decided.candidates.empty()
-                           ? engine::make_search(context, dataset, decided, result.options)
-                           : engine::make_models_search(context, dataset, decided, result.options, result.notes);
-  check_two_classes(trained->labels(), dataset.source);
-  const auto planned = name_source(dataset.source, [&] {
-    engine::check_threshold(result.options, trained->labels());
-    return engine::plan_rows(context, dataset, trained->labels(), result.options);
-  });
-  const auto& plan = planned.plan;
-  result.seed = context.seed();
-  result.source = dataset.source;
-  result.label = dataset.target.name;
-  result.title = trained->title();
-  result.rows = dataset.rows();
-  result.features = dataset.features();
-  result.groups = planned.groups;
-  result.class_names = trained->labels().class_names;
-  result.target_names = dataset.target.target_names();
-  result.positive = trained->labels().positive;
-  result.columns = trained->labels().columns();
-  result.metrics = engine::metrics_of(*trained);
-  result.axes = trained->space().axes;
-  result.splits = plan.splits();
-  std::vector<double> work;
-  std::vector<engine::StrategyOptions> strategies;
-  for (const auto& candidate : decided.candidates) {
-    result.models.push_back(engine::compared_model(candidate, *trained, result.models.size()));
-    work.push_back(search_work(dataset, candidate.space, result.options).operations);
-    strategies.push_back({candidate.strategy, result.options.trials, plan.splits(), context.seed(), candidate.extend});
-  }
-  if (strategies.empty())
-    strategies.push_back(
-        {result.options.strategy, result.options.trials, plan.splits(), context.seed(), result.options.extend});
-  auto run_options = result.options;
-  if (result.options.stack > 0) run_options.refit = false;  // the final model is the stack
-  engine::Engine(context, *trained, plan, run_options, strategies, work, log).run(result);
-  if (result.options.stack > 0) engine::add_stack(context, dataset, *trained, plan, result);
-  if (const auto* chosen = result.models.empty() ? nullptr : result.model_of(result.chosen())) {
-    result.space = chosen->candidate.space;
-    result.options.pipeline = chosen->candidate.pipeline;
-    result.title = chosen->title;
-    result.size_words = chosen->size_words;
-  }
-  if (result.model) engine::describe_model(context, dataset, trained->dataset_features(), result);
-  if (!result.options.full) {
-    if (needs_pipeline(dataset, result.options.pipeline)) {
-      auto steps = result.options.pipeline;
-      steps.select.clear();
-      const auto prepared = apply_pipeline(context, learn_pipeline(context, dataset, steps), dataset);
-      result.features = prepared.features();
-      engine::add_stability(context, prepared, result);
-    } else {
-      engine::add_stability(context, dataset, result);
-    }
-  }
-  if (!result.options.full) result.chance = engine::stability_by_chance(context, dataset, space, options);
-  result.selection_binning = selection_binning(dataset, result.options.pipeline);
-  if (result.options.predictions || result.options.calibrate || result.options.threshold ||
-      result.options.permutation_importance > 0)
-    engine::use_held_out(context, dataset, trained->labels(), plan, result);
-  if (result.options.learning_curve)
-    result.learning_curve = engine::learning_curve(
-        context, *trained, plan, result.groups > 0 ? dataset.groups : std::vector<std::int32_t>(), result);
-  result.weights_effect = engine::weights_effect(context, dataset, plan, result);
-  if (result.options.permutation_test > 0)
-    result.permutation_test = engine::permutation_test(context, dataset, space, options.pipeline, result);
-  result.notes.insert(result.notes.end(), planned.notes.begin(), planned.notes.end());
-  result.warnings.insert(result.warnings.begin(), planned.warnings.begin(), planned.warnings.end());
-  engine::note_edges(result);
-  engine::note_one_out(result);
-  engine::note_balance(trained->labels(), result);
-  if (auto warning = engine::one_class_warning(result); !warning.empty()) result.warnings.push_back(std::move(warning));
-  for (auto& note : pipeline_notes(dataset, result.options.pipeline)) result.notes.push_back(std::move(note));
-  if (!result.stack)
-    for (auto& note : trained->notes(engine::outcome_of(result))) result.notes.push_back(std::move(note));
-  result.counts = trained->kernel_counts();
-  if (!dataset.groups.empty() && result.groups == 0)
-    result.notes.emplace_back(
-        "the groups of rows are not kept together: rows of one group may stand on both sides of a split");
-  return result;
+void run_search(const Context& context, const FamilySearch& family, const Plan& plan, const SearchOptions& options,
+                const std::vector<StrategyOptions>& strategies, std::span<const double> work, SearchLog* log,
+                SearchResult& result) {
+  Engine(context, family, plan, options, strategies, work, log).run(result);
 }
 
-template SearchResult search(const Context&, const Dataset<float>&, const SearchSpace&, const SearchOptions&,
-                             SearchLog*);
-template SearchResult search(const Context&, const Dataset<double>&, const SearchSpace&, const SearchOptions&,
-                             SearchLog*);
-
-}  // namespace sheaf
+}  // namespace sheaf::engine

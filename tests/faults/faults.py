@@ -34,6 +34,10 @@ class Scenario:
     def __init__(self, name, command, made, state=(), describes=False):
         self.name, self.command, self.made, self.state, self.describes = name, command, made, state, describes
 
+    def keeps(self, name):
+        """Whether a file is kept to continue: it, or the folder it lies in, is in `state`."""
+        return any(name == kept or name.startswith(kept + "/") for kept in self.state)
+
 
 SCENARIOS = [
     Scenario("fit", "fit d.csv --model elastic-net-logistic --alpha 0.1 --output m.txt", ["m.txt"]),
@@ -48,6 +52,8 @@ SCENARIOS = [
              ["found/settings.json", "found/journal.txt", "found/lock"]),
     Scenario("search-knn", "search d.csv --model knn --k 1,3 --folds 3 --output found", ["found"],
              ["found/settings.json", "found/journal.txt", "found/lock"]),
+    Scenario("search-join", "search d.csv --model linear --cost 0.1,1 --folds 3 --join found --lease 0.5", ["found"],
+             ["found/settings.json", "found/journal.txt", "found/units"]),
     Scenario("rescore", "rescore d.pin --output found", ["found"],
              ["found/journal.txt"]),
 ]
@@ -70,7 +76,7 @@ def results(folder, scenario):
         files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
         for file in files:
             found[str(file.relative_to(folder))] = file.read_bytes()
-    return {name: text for name, text in found.items() if name not in scenario.state}
+    return {name: text for name, text in found.items() if not scenario.keeps(name)}
 
 
 class Runner:
@@ -151,14 +157,14 @@ class Runner:
         if code > 2 or b"a bug in Sheaf" in error:
             fail(f"exit {code}: {error.decode(errors='replace').strip()[-200:]}")
         known = {*before, *scenario.made, *scenario.state, *expected}
-        left = sorted(str(p.relative_to(work)) for p in work.rglob("*") if str(p.relative_to(work)) not in known)
+        left = sorted(str(p.relative_to(work)) for p in work.rglob("*") if str(p.relative_to(work)) not in known and not scenario.keeps(str(p.relative_to(work))))
         if left:
             fail(f"left behind: {left}")
         for name, text in found.items():
             if text != expected.get(name):
                 fail(f"half-written {name}")
         again = scenario.command
-        if any((work / name).exists() for name in scenario.state):
+        if "--join" not in again and any((work / name).exists() for name in scenario.state):
             again += " --resume"
         code, error = run(self.program, again, work, self.plain)
         if code != 0:

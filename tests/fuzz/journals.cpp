@@ -34,16 +34,17 @@ std::string with_checksums(std::string_view lines) {
 void check_journal(std::string_view input) {
   const auto path = Scratch::file("journal.txt", with_checksums(input));
   try {
-    engine::Journal journal(path);
+    engine::SearchJournal journal(path);
     if (!journal.is_journal()) return;
     journal.read();
+    if (journal.empty()) journal.begin("this search");
     journal.agree({1, {{1, 1}}});
     for (std::int32_t batch = 0; batch < 4; ++batch)
-      if (const auto* models = journal.recall(batch)) journal.keep(batch, *models);
+      if (const auto models = journal.recall(batch)) journal.keep(batch, *models);
   } catch (const Error&) {
     return;
   }
-  engine::Journal(path).read();  // what was kept is read again
+  engine::SearchJournal(path).read();  // what was kept is read again
 }
 
 void check_settings(std::string_view input) {
@@ -55,7 +56,8 @@ void check_settings(std::string_view input) {
     const engine::ResultFolder kept(folder, Existing::resume, {"results.json"});
     kept.check(true);
     if (const auto then = kept.settings())
-      kept.compare(*then, {{"sheaf", "0.1.0"}, {"journal", engine::journal_version}, {"options", {{"folds", 5}}}});
+      kept.compare(*then,
+                   {{"sheaf", "0.1.0"}, {"journal", engine::search_journal.version}, {"options", {{"folds", 5}}}});
   } catch (const Error&) {
   }
 }

@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
 #include <sheaf/neighbors.hpp>
 
 #include "core/hash/sha256.hpp"
@@ -138,18 +139,32 @@ TEST_P(DistanceFiles, AreTheSameWhicheverDevicesShareTheWork) {
   EXPECT_EQ(listing(), (std::vector<std::string>{"d.npy", "whole.npy"}));
 }
 
-/// The rows of "done" lines.
-std::vector<std::pair<std::int64_t, std::int64_t>> done_rows(const std::string& settings) {
+using Json = nlohmann::json;
+
+/// A record of the journal; null: another one than that of a block.
+Json block_of(const std::string& line) {
+  const auto record = Json::parse(line.substr(17));
+  return record.contains("unit") ? record["result"] : Json();
+}
+
+/// The rows of the blocks in a journal.
+std::vector<std::pair<std::int64_t, std::int64_t>> done_rows(const std::string& journal) {
   std::vector<std::pair<std::int64_t, std::int64_t>> rows;
-  std::istringstream lines(settings);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string word;
-    std::int64_t first = 0, last = 0;
-    if (words >> word >> first >> last && word == "done") rows.emplace_back(first, last);
-  }
+  std::istringstream lines(journal);
+  for (std::string line; std::getline(lines, line);)
+    if (const auto block = block_of(line); !block.is_null()) rows.emplace_back(block["rows"][0], block["rows"][1]);
   return rows;
 }
+
+/// The line of a block.
+std::string line_of(const std::string& journal, std::pair<std::int64_t, std::int64_t> rows) {
+  std::istringstream lines(journal);
+  for (std::string line; std::getline(lines, line);)
+    if (const auto block = block_of(line); !block.is_null() && block["rows"][0] == rows.first) return line + "\n";
+  return {};
+}
+
+std::string record(const Json& json) { return sha256(json.dump()).substr(0, 16) + " " + json.dump() + "\n"; }
 
 TEST_F(DistanceFile, EndedEarlyGoesOnWithTheRowsThatAreMissing) {
   const auto dataset = dataset_of(normal_rows(200, 9, 5));
@@ -172,14 +187,10 @@ TEST_F(DistanceFile, EndedEarlyGoesOnWithTheRowsThatAreMissing) {
                     wanted.substr(offset(first), offset(last) - offset(first)));
       // Rows that are not listed, or whose bytes are not those that the line checks, are computed again; others stay as
       // they are.
-      const auto line_of = [&](std::pair<std::int64_t, std::int64_t> rows) {
-        const auto begin = settings.find("done " + std::to_string(rows.first) + " ");
-        return settings.substr(begin, settings.find('\n', begin) + 1 - begin);
-      };
       const auto rows_of = [&](std::pair<std::int64_t, std::int64_t> rows) {
         return std::pair{offset(rows.first), offset(rows.second) - offset(rows.first)};
       };
-      const auto gone = line_of(done.front());
+      const auto gone = line_of(settings, done.front());
       settings.erase(settings.find(gone), gone.size());
       const auto [gone_at, gone_bytes] = rows_of(done.front());
       std::fill_n(partial.begin() + static_cast<std::ptrdiff_t>(gone_at), gone_bytes, 'x');
@@ -191,13 +202,16 @@ TEST_F(DistanceFile, EndedEarlyGoesOnWithTheRowsThatAreMissing) {
         const double mark = -1;
         std::memcpy(&partial[kept_at], &mark, sizeof mark);
         std::memcpy(&marked[kept_at], &mark, sizeof mark);
-        auto line = line_of(done.back());
-        const auto place = settings.find(line);
-        line.replace(line.rfind(' ') + 1, 16, sha256(partial.substr(kept_at, kept_bytes)).substr(0, 16));
-        settings.replace(place, line.size(), line);
+        const auto line = line_of(settings, done.back());
+        auto changed = Json::parse(line.substr(17));
+        changed["result"]["check"] = sha256(partial.substr(kept_at, kept_bytes)).substr(0, 16);
+        settings.replace(settings.find(line), line.size(), record(changed));
       }
       replace("d.npy.partial", partial);
-      replace("d.npy.settings", settings + "done 0 100000\ndone 0 200\ndone 7 3\ndone x\ndone 3");
+      const auto never = [](int last) {
+        return record({{"unit", 99}, {"result", {{"rows", {0, last}}, {"check", "0123456789abcdef"}}}});
+      };
+      replace("d.npy.settings", settings + never(100000) + never(200) + never(9).substr(0, 30));
       options.resume = true;
       options.also = {Device::cpu()};
       write_distances(test::with_threads(2).with({.device = device}), dataset, {}, path("d.npy"), options);

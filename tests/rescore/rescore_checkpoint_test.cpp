@@ -153,9 +153,11 @@ TEST_F(CheckpointFiles, RefuseForgedRecords) {
   const auto whole = made();
   const auto head_end = whole.find('\n') + 1;
   const auto head = whole.substr(0, head_end);
-  const auto good = nlohmann::json::parse(whole.substr(head_end + 17, whole.find('\n', head_end) - head_end - 17));
+  const auto unit = nlohmann::json::parse(whole.substr(head_end + 17, whole.find('\n', head_end) - head_end - 17));
+  const auto& good = unit.at("result");
+  const auto as_unit = [](const nlohmann::json& result) { return record({{"unit", 5}, {"result", result}}); };
   std::string refused;
-  ASSERT_TRUE(read(head + record(good), refused)) << refused;
+  ASSERT_TRUE(read(head + as_unit(good), refused)) << refused;
   nlohmann::json deep = 1;
   for (int k = 0; k < 1000; ++k) deep = nlohmann::json::array({std::move(deep)});
   const std::vector<nlohmann::json> wrong{nullptr,
@@ -191,7 +193,7 @@ TEST_F(CheckpointFiles, RefuseForgedRecords) {
     for (const auto& value : wrong) {
       auto forged = good;
       forged[nlohmann::json::json_pointer(place)] = value;
-      const auto found = read(head + record(forged), refused);
+      const auto found = read(head + as_unit(forged), refused);
       // Another number, or other warnings, are what a run could have written.
       const bool possible = (value.is_number() && place.find("weights") != std::string::npos) ||
                             (value.is_number() && value.get<double>() > 0 && place == "/iterations/4/folds/2/1") ||
@@ -202,7 +204,7 @@ TEST_F(CheckpointFiles, RefuseForgedRecords) {
   for (const auto* list : {"iterations", "weights", "start_weights", "svm_weights"}) {
     auto longer = good;
     while (longer[list].size() < 8) longer[list].push_back(longer[list][0]);
-    EXPECT_FALSE(read(head + record(longer), refused)) << list;
+    EXPECT_FALSE(read(head + as_unit(longer), refused)) << list;
     EXPECT_NE(refused.find("does not fit"), std::string::npos) << refused;
   }
 }
@@ -211,12 +213,14 @@ TEST_F(CheckpointFiles, OfOtherRunsVersionsAndProgramsStayAsTheyAre) {
   const auto whole = made();
   const auto head = nlohmann::json::parse(whole.substr(17, whole.find('\n') - 17));
   auto future = head;
-  future["version"] = 2;
+  future["version"] = head["version"].get<int>() + 1;
+  auto other = head;
+  other["work"] = "another";
   const std::vector<std::pair<std::string, std::string>> cases{
       {record(future), "another version"},
       {record({{"plan", {{"memory", 5}, {"tasks", 1}}}}), "record 1"},
-      {record({{"journal", "search"}, {"version", 1}}), "something else"},
-      {record({{"journal", "rescoring"}, {"version", 1}, {"run", "another"}}), "other options"},
+      {record({{"journal", "search"}, {"version", 1}, {"work", "a search"}}), "something else"},
+      {record(other), "other options"},
       {"{", "first line"},
       {"dear diary\n", "first line"},
       {std::string(5000, 'a'), "first line"}};

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include <sheaf/error.hpp>
@@ -18,8 +19,10 @@ class Forgetful : public SearchLog {
     if (plan_.sizes.empty()) plan_ = proposed;
     return plan_;
   }
-  const std::vector<ModelScores>* recall(std::int32_t batch) override {
-    return batches_.contains(batch) ? &batches_.at(batch) : nullptr;
+  std::optional<std::vector<ModelScores>> recall(std::int32_t batch) override {
+    const auto found = batches_.find(batch);
+    if (found == batches_.end()) return std::nullopt;
+    return found->second;
   }
   void keep(std::int32_t batch, const std::vector<ModelScores>& models) override {
     if (left_-- == 0) throw Error("killed");

@@ -260,7 +260,7 @@ TEST_F(StudyCli, KilledAndResumedEndsWithTheSameBytes) {
       "sheaf select t.csv --model elastic-net --splits 12 --batch 1 --alpha-count 60 --tolerance 1e-9 --memory 500M "
       "--output ";
   ASSERT_EQ(shell(command + "whole --quiet").code, 0);
-  for (const char* records : {"2", "6", "12"}) {
+  for (const char* records : {"3", "7", "13"}) {
     const auto resumed = kill_and_resume(
         command, records, {"/results.json", "/features.csv", "/splits.csv", "/report.html", "/journal.txt"});
     EXPECT_NE(resumed.err.find("batches were finished before"), std::string::npos);

@@ -77,4 +77,10 @@ void write_file(const std::string& path, std::string_view text, Links links) {
   file.finish();
 }
 
+bool write_new_file(const std::string& path, std::string_view text) {
+  TemporaryFile file(path, Links::replace);
+  write_all(file.descriptor(), text, path);
+  return file.publish_first();
+}
+
 }  // namespace sheaf

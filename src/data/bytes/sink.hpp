@@ -39,4 +39,8 @@ std::unique_ptr<Sink> open_plain_file(const std::string& path, Links links);
 /// A file of such bytes, never compressed.
 void write_file(const std::string& path, std::string_view text, Links links);
 
+/// The same if there is no file of that name yet. False: there is one, which stays; of several processes that write it,
+/// one alone succeeds.
+bool write_new_file(const std::string& path, std::string_view text);
+
 }  // namespace sheaf

@@ -20,12 +20,6 @@ constexpr std::size_t check_digits = 16;
 
 std::string check(std::string_view text) { return sha256(text).substr(0, check_digits); }
 
-/// Discarded where the line is torn or damaged.
-nlohmann::json parsed(std::string_view line) {
-  const bool whole = line.size() > check_digits && line.substr(0, check_digits) == check(line.substr(check_digits + 1));
-  return parse_json<nlohmann::json>(whole ? line.substr(check_digits + 1) : std::string_view());
-}
-
 /// Whether `line` may be the first part of a record. A loss of power can leave zeros in the place of written bytes.
 bool is_torn_record(std::string_view line) {
   line = line.substr(0, line.find('\0'));
@@ -46,7 +40,17 @@ std::string read_all(int descriptor, const std::string& path) {
 
 }  // namespace
 
-RecordFile::RecordFile(std::string path) : path_(std::move(path)) {
+std::string record_line(const nlohmann::json& record) {
+  const auto json = record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return fmt::format("{} {}\n", check(json), json);
+}
+
+nlohmann::json parse_record(std::string_view line) {
+  const bool whole = line.size() > check_digits && line.substr(0, check_digits) == check(line.substr(check_digits + 1));
+  return parse_json<nlohmann::json>(whole ? line.substr(check_digits + 1) : std::string_view());
+}
+
+RecordFile::RecordFile(std::string path, Access access) : path_(std::move(path)), access_(access) {
   try {
     while (!open_and_lock()) {
     }
@@ -73,17 +77,24 @@ bool RecordFile::open_and_lock() {
   struct stat file {
   }, named{};
   if (::fstat(descriptor_, &file) != 0 || !S_ISREG(file.st_mode)) fail("{}: is no regular file", path_);
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) fail("{}: cannot be locked: {}", path_, std::strerror(errno));
-    fail("{}: another process is at work there; wait until it has ended, or name another folder", path_);
-  }
+  lock();
   return ::lstat(path_.c_str(), &named) == 0 && named.st_ino == file.st_ino && named.st_dev == file.st_dev;
 }
+
+void RecordFile::lock() {
+  const int how = access_ == Access::alone ? LOCK_EX : LOCK_SH;
+  if (::flock(descriptor_, how | LOCK_NB) == 0) return;
+  if (errno == EWOULDBLOCK)
+    fail("{}: another process is at work there; wait until it has ended, or name another folder", path_);
+  if (access_ == Access::alone) fail("{}: cannot be locked: {}", path_, std::strerror(errno));
+}
+
+bool RecordFile::is_alone() { return ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0; }
 
 bool RecordFile::is_record_file() const {
   const auto end = text_.find('\n');
   const auto first = std::string_view(text_).substr(0, end);
-  return (end != std::string::npos && !parsed(first).is_discarded()) ||
+  return (end != std::string::npos && !parse_record(first).is_discarded()) ||
          (end == std::string::npos && is_torn_record(first));
 }
 
@@ -92,7 +103,7 @@ void RecordFile::read(const std::function<void(const nlohmann::json&)>& take) {
   while (true) {
     const auto end = text_.find('\n', good);
     if (end == std::string::npos) break;
-    const auto record = parsed(std::string_view(text_).substr(good, end - good));
+    const auto record = parse_record(std::string_view(text_).substr(good, end - good));
     if (record.is_discarded()) break;
     take(record);
     good = end + 1;
@@ -114,8 +125,7 @@ void RecordFile::clear() {
 void RecordFile::append(const nlohmann::json& record) {
   if (good_ >= 0 && ::ftruncate(descriptor_, std::exchange(good_, -1)) != 0)
     fail("{}: cannot be written: {}", path_, std::strerror(errno));
-  const auto json = record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  const auto line = fmt::format("{} {}\n", check(json), json);
+  const auto line = record_line(record);
   std::string_view left = line;
   while (!left.empty()) {
     const auto done = ::write(descriptor_, left.data(), left.size());

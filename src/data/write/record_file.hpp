@@ -12,10 +12,18 @@
 
 namespace sheaf {
 
+/// A record as the line of a file, and the other way round; discarded: the line is torn or damaged.
+std::string record_line(const nlohmann::json& record);
+nlohmann::json parse_record(std::string_view line);
+
 class RecordFile {
  public:
+  enum class Access : std::uint8_t {
+    alone,
+    shared,  ///< for reading, beside others that only read; a file system without such locks is no Error
+  };
   /// Opens or makes the file and locks it: another process at work there is an Error. Nothing in it is changed.
-  explicit RecordFile(std::string path);
+  explicit RecordFile(std::string path, Access access = Access::alone);
   RecordFile(const RecordFile&) = delete;
   RecordFile& operator=(const RecordFile&) = delete;
   ~RecordFile();
@@ -24,6 +32,8 @@ class RecordFile {
   bool is_new() const { return new_; }
   /// Whether it begins with a record, whole or torn, or is empty.
   bool is_record_file() const;
+  /// Locks it for this process alone. False: others have it open.
+  bool is_alone();
   /// Passes each record to `take`.
   void read(const std::function<void(const nlohmann::json&)>& take);
   void clear();
@@ -32,9 +42,11 @@ class RecordFile {
 
  private:
   bool open_and_lock();
+  void lock();
   void synchronise();
 
   std::string path_;
+  Access access_;
   int descriptor_ = -1;
   bool new_ = false;
   std::string text_;        // all bytes, until they are read

@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
-#include <exception>
 #include <numeric>
-#include <thread>
 #include <utility>
 
 #include <sheaf/error.hpp>
 
 #include "core/instruction_sets.hpp"
 #include "core/names.hpp"
+#include "queue/units.hpp"
 
 namespace sheaf::information {
 namespace {
@@ -64,23 +62,13 @@ class Team final : public Ops {
   /// Every member takes an eighth of its batch's allowance, until none is left.
   template <class Work>
   void share(std::size_t pairs, Work&& work) {
-    std::atomic<std::size_t> next{0};
-    std::vector<std::exception_ptr> errors(members_.size());
-    const auto take = [&](std::size_t m) {
-      try {
-        const auto piece = static_cast<std::size_t>(std::max<std::int64_t>(members_[m]->batch() / 8, 1));
-        for (std::size_t first = next.fetch_add(piece); first < pairs; first = next.fetch_add(piece))
-          work(*members_[m], first, std::min(piece, pairs - first));
-      } catch (...) {
-        errors[m] = std::current_exception();
-      }
+    std::vector<std::int64_t> pieces;
+    for (const auto& member : members_) pieces.push_back(std::max<std::int64_t>(member->batch() / 8, 1));
+    const auto count = [&](std::size_t m, Range piece) {
+      work(*members_[m], static_cast<std::size_t>(piece.begin), static_cast<std::size_t>(piece.end - piece.begin));
+      return true;
     };
-    std::vector<std::thread> others;
-    for (std::size_t m = 1; m < members_.size(); ++m) others.emplace_back(take, m);
-    take(0);
-    for (auto& thread : others) thread.join();
-    for (const auto& error : errors)
-      if (error) std::rethrow_exception(error);
+    queue::run_units(members_.size(), static_cast<std::int64_t>(pairs), count, {.at_once = pieces});
   }
 
   std::vector<std::unique_ptr<Ops>> members_;

@@ -12,20 +12,17 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int file_version = 1;
+constexpr queue::JournalKind rescoring_journal{"rescoring", 2, "delete it, or name another folder"};
 constexpr std::uint64_t most_rows = std::numeric_limits<std::int32_t>::max();  // of PSMs
 
-/// A record that is whole, but says what no run writes.
-struct DamagedRecord {};
-
 std::int64_t count_from(const Json& json) {
-  if (!json.is_number_unsigned() || json.get<std::uint64_t>() > most_rows) throw DamagedRecord();
+  if (!json.is_number_unsigned() || json.get<std::uint64_t>() > most_rows) throw queue::DamagedRecord();
   return json.get<std::int64_t>();
 }
 
 double cost_from(const Json& json) {
   const auto value = json.get<double>();
-  if (!(value > 0)) throw DamagedRecord();
+  if (!(value > 0)) throw queue::DamagedRecord();
   return value;
 }
 
@@ -91,24 +88,12 @@ bool make_folder_of(const std::string& path) {
 }  // namespace
 
 CheckpointFile::CheckpointFile(std::string path, bool resume)
-    : path_(std::move(path)), resume_(resume), made_folder_(make_folder_of(path_)) {
-  file_.emplace(path_);
-  if (!file_->is_record_file())
+    : path_(std::move(path)), resume_(resume), made_folder_(make_folder_of(path_)), journal_(rescoring_journal, path_) {
+  if (!journal_.is_journal())
     fail("{}: its first line is damaged, or it is no journal of Sheaf; delete it, or name another folder", path_);
-  std::size_t records = 0;
-  file_->read([&](const Json& record) {
-    ++records;
-    const auto refuse = [&] {
-      fail("{}: record {} is none of a run of rescoring; delete the file, or name another folder", path_, records);
-    };
-    try {
-      take(record);
-    } catch (const Json::exception&) {
-      refuse();
-    } catch (const DamagedRecord&) {
-      refuse();
-    }
-  });
+  journal_.read([&](std::int64_t, const Json& result) { last_ = checkpoint_from(result); });
+  had_ended_ = journal_.ended();
+  resumable_ = !journal_.work().empty();
 }
 
 CheckpointFile::~CheckpointFile() {
@@ -118,36 +103,17 @@ CheckpointFile::~CheckpointFile() {
   if (made_folder_) std::filesystem::remove(std::filesystem::path(path_).parent_path(), ignored);
 }
 
-void CheckpointFile::take(const Json& record) {
-  if (run_.empty()) {
-    if (record.at("journal") != "rescoring") fail("{}: is the journal of something else; name another folder", path_);
-    if (const auto version = record.at("version").get<std::int64_t>(); version != file_version)
-      fail(
-          "{}: was written by another version of Sheaf (journals of version {}; this one reads {}); delete it, or name "
-          "another folder",
-          path_, version, file_version);
-    run_ = record.at("run").get<std::string>();
-    resumable_ = true;
-  } else if (record.contains("ended")) {
-    had_ended_ = true;
-  } else {
-    last_ = checkpoint_from(record);
-  }
-}
-
 void CheckpointFile::begin(const std::string& run) {
-  if (resume_ && !run_.empty()) {
-    if (run_ == run) return;
+  if (resume_ && !journal_.work().empty()) {
+    if (journal_.work() == run) return;
     fail(
         "{}: the run in it has other options, other PSMs or another version of Sheaf; repeat its command, begin anew "
         "(--force), or name another folder",
         path_);
   }
-  if (!run_.empty()) file_->clear();
   last_.reset();
   had_ended_ = resumable_ = false;
-  run_ = run;
-  file_->append({{"journal", "rescoring"}, {"version", file_version}, {"run", run}});
+  journal_.begin(run);
 }
 
 std::optional<Checkpoint> CheckpointFile::read(const CheckpointShape& shape) const {
@@ -157,12 +123,12 @@ std::optional<Checkpoint> CheckpointFile::read(const CheckpointShape& shape) con
 }
 
 void CheckpointFile::write(const Checkpoint& checkpoint) {
-  file_->append(to_json(checkpoint));
+  journal_.keep(std::ssize(checkpoint.iterations), to_json(checkpoint));
   resumable_ = true;
 }
 
 void CheckpointFile::end() {
-  if (!had_ended_) file_->append({{"ended", true}});
+  journal_.end();
   resumable_ = true;
 }
 

@@ -9,7 +9,7 @@
 
 #include <sheaf/rescore.hpp>
 
-#include "data/write/record_file.hpp"
+#include "queue/journal.hpp"
 
 namespace sheaf::rescore {
 
@@ -31,7 +31,7 @@ struct CheckpointShape {
   std::size_t weights = 0;  ///< of one model
 };
 
-/// The file of one run: a record that says which, one for each checkpoint, one when its results are written.
+/// The journal of one run (see queue/journal.hpp): a checkpoint is a unit, numbered by the iterations before it.
 class CheckpointFile : public RescoreLog {
  public:
   /// Opens the file or makes it and its folder, and locks it until the destructor. `resume`: what is in it is gone on
@@ -54,16 +54,13 @@ class CheckpointFile : public RescoreLog {
   void end() override;
 
  private:
-  void take(const nlohmann::json& record);
-
   std::string path_;
   bool resume_;
   bool made_folder_ = false;
-  std::string run_;         // empty: no run has begun in it
   bool resumable_ = false;  // something in it can be gone on from
   std::optional<Checkpoint> last_;
   bool had_ended_ = false;
-  std::optional<RecordFile> file_;
+  queue::Journal journal_;
 };
 
 }  // namespace sheaf::rescore

@@ -1,63 +1,56 @@
 #include "search/journal/journal.hpp"
 
-#include "core/fail.hpp"
-
 namespace sheaf::engine {
 
 using Json = nlohmann::json;
 
-void Journal::read() {
-  file_.read([&](const Json& record) {
-    try {
-      take(record);
-    } catch (const Json::exception&) {  // whole, but not what this version writes
-      fail("{}: record {} is none of this version of Sheaf; begin again (--force), or name another folder", path_,
-           batches_.size() + 1);
-    }
-  });
-  found_ = batches_.size();
+Json to_json(const BatchPlan& plan) {
+  Json sizes = Json::array();
+  for (const auto& size : plan.sizes) sizes.push_back({size.tasks, size.splits});
+  return {{"memory", plan.memory}, {"sizes", std::move(sizes)}};
 }
 
-void Journal::take(const Json& record) {
-  if (record.contains("plan")) {
-    const auto& plan = record["plan"];
-    plan_.memory = plan.at("memory").get<std::int64_t>();
-    plan_.sizes.clear();
-    for (const auto& size : plan.at("sizes"))
-      plan_.sizes.push_back({size.at(0).get<std::int32_t>(), size.at(1).get<std::int32_t>()});
-    planned_ = true;
-    return;
-  }
-  auto& items = batches_[record.at("batch").get<std::int32_t>()];
-  for (const auto& json : record.at("models")) from_json(json, items.emplace_back());
+BatchPlan plan_from(const Json& json) {
+  BatchPlan plan;
+  plan.memory = json.at("memory").get<std::int64_t>();
+  for (const auto& size : json.at("sizes"))
+    plan.sizes.push_back({size.at(0).get<std::int32_t>(), size.at(1).get<std::int32_t>()});
+  return plan;
 }
 
-void Journal::clear() {
+void SearchJournal::read() {
+  file_.read([&](std::int64_t batch, const Json& result) { batches_[batch] = models_from(result); },
+             [](const Json& plan) { plan_from(plan); });
+}
+
+void SearchJournal::clear() {
   file_.clear();
   batches_.clear();
-  found_ = 0;
-  planned_ = false;
 }
 
-BatchPlan Journal::agree(const BatchPlan& proposed) {
-  if (planned_) return plan_;
-  plan_ = proposed;
-  planned_ = true;
-  Json sizes = Json::array();
-  for (const auto& size : plan_.sizes) sizes.push_back({size.tasks, size.splits});
-  file_.append({{"plan", {{"memory", plan_.memory}, {"sizes", std::move(sizes)}}}});
-  return plan_;
-}
+BatchPlan SearchJournal::agree(const BatchPlan& proposed) { return plan_from(file_.agree(to_json(proposed))); }
 
-const std::vector<ModelScores>* Journal::recall(std::int32_t batch) {
+std::optional<std::vector<ModelScores>> SearchJournal::recall(std::int32_t batch) const {
   const auto found = batches_.find(batch);
-  return found == batches_.end() ? nullptr : &found->second;
+  if (found == batches_.end()) return std::nullopt;
+  return found->second;
 }
 
-void Journal::keep(std::int32_t batch, const std::vector<ModelScores>& items) {
-  Json list = Json::array();
-  for (const auto& item : items) list.push_back(to_json(item));
-  file_.append({{"batch", batch}, {"models", list}});
+void SearchJournal::keep(std::int32_t batch, const std::vector<ModelScores>& models) {
+  file_.keep(batch, to_json(models));
+}
+
+void SearchJournal::add(const std::map<std::int64_t, Json>& batches) {
+  for (const auto& [batch, result] : batches)
+    if (batches_.try_emplace(batch, models_from(result)).second) file_.keep(batch, result);
+}
+
+std::string SearchJournal::text_with(const std::string& work, const Json& plan,
+                                     std::map<std::int64_t, Json> batches) const {
+  for (const auto& [batch, models] : batches_) batches[batch] = to_json(models);
+  auto text = record_line(queue::head_record(search_journal, work)) + record_line(queue::plan_record(plan));
+  for (const auto& [batch, result] : batches) text += record_line(queue::unit_record(batch, result));
+  return text + record_line(queue::end_record());
 }
 
 }  // namespace sheaf::engine

@@ -1,7 +1,9 @@
-// The finished batches of a search on disk (see data/write/record_file.hpp): the plan, then one record for each batch.
+// The finished batches of a search in its journal (see queue/journal.hpp): a batch is a unit, its result a list of
+// scores.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,42 +11,54 @@
 
 #include <sheaf/search.hpp>
 
-#include "data/write/record_file.hpp"
+#include "queue/journal.hpp"
 
 namespace sheaf::engine {
 
-class Journal : public SearchLog {
+inline constexpr queue::JournalKind search_journal{"search", 7, "begin again (--force), or name another folder"};
+
+class SearchJournal {
  public:
-  /// Opens or makes the file and locks it: another search in the same place is an Error. Nothing is read or changed.
-  explicit Journal(std::string path) : path_(path), file_(std::move(path)) {}
+  explicit SearchJournal(std::string path, queue::Journal::Access access = queue::Journal::Access::alone)
+      : file_(search_journal, std::move(path), access) {}
 
   bool is_new() const { return file_.is_new(); }
-  bool is_journal() const { return file_.is_record_file(); }
+  bool is_journal() const { return file_.is_journal(); }
   /// Takes in what an earlier run has finished.
   void read();
 
-  bool empty() const { return !planned_ && batches_.empty(); }
+  /// No search has begun in it, or it was not read.
+  bool empty() const { return file_.work().empty(); }
   /// Batches that were found finished.
-  std::size_t found() const { return found_; }
-  /// Forgets everything.
+  std::size_t found() const { return file_.found(); }
+  const std::string& work() const { return file_.work(); }
+  const std::optional<nlohmann::json>& plan() const { return file_.plan(); }
   void clear();
 
-  BatchPlan agree(const BatchPlan& proposed) override;
-  const std::vector<ModelScores>* recall(std::int32_t batch) override;
-  void keep(std::int32_t batch, const std::vector<ModelScores>& models) override;
+  void begin(const std::string& work) { file_.begin(work); }
+  BatchPlan agree(const BatchPlan& proposed);
+  std::optional<std::vector<ModelScores>> recall(std::int32_t batch) const;
+  void keep(std::int32_t batch, const std::vector<ModelScores>& models);
+  /// Batches of another run of the same search, in the order of their numbers.
+  void add(const std::map<std::int64_t, nlohmann::json>& batches);
+  /// The bytes of the journal of a run that read this one, finished these batches too and has ended.
+  std::string text_with(const std::string& work, const nlohmann::json& plan,
+                        std::map<std::int64_t, nlohmann::json> batches) const;
+  /// All results of the search were written.
+  bool ended() const { return file_.ended(); }
+  void end() { file_.end(); }
+  /// Of a journal that was opened for reading: nobody else has it open.
+  bool is_alone() { return file_.is_alone(); }
 
  private:
-  void take(const nlohmann::json& record);
-
-  bool planned_ = false;
-  BatchPlan plan_;
-  std::map<std::int32_t, std::vector<ModelScores>> batches_;
-  std::size_t found_ = 0;
-  std::string path_;
-  RecordFile file_;
+  std::map<std::int64_t, std::vector<ModelScores>> batches_;
+  queue::Journal file_;
 };
 
-nlohmann::json to_json(const ModelScores& model);
-void from_json(const nlohmann::json& json, ModelScores& model);
+/// Wrong ones are a Json::exception.
+nlohmann::json to_json(const BatchPlan& plan);
+BatchPlan plan_from(const nlohmann::json& json);
+nlohmann::json to_json(const std::vector<ModelScores>& models);
+std::vector<ModelScores> models_from(const nlohmann::json& json);
 
 }  // namespace sheaf::engine

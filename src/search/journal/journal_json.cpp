@@ -64,9 +64,7 @@ std::vector<std::int64_t> confusion_from(const Json& json) {
   return table;
 }
 
-}  // namespace
-
-Json to_json(const ModelScores& model) {
+Json model_json(const ModelScores& model) {
   Json json{{"scores", numbers(model.values)}};
   for (const auto& fit : model.fits)
     json["fits"].push_back({number(fit.objective), number(fit.gradient_norm), number(fit.tolerance), fit.iterations,
@@ -80,7 +78,8 @@ Json to_json(const ModelScores& model) {
   return json;
 }
 
-void from_json(const Json& json, ModelScores& model) {
+ModelScores model_from(const Json& json) {
+  ModelScores model;
   for (std::size_t k = 0; k < metric_count; ++k) model.values[k] = number(json.at("scores").at(k));
   model.roc = json.value("roc", std::vector<double>{});
   if (json.contains("precision_recall")) model.precision_recall = numbers_from(json["precision_recall"]);
@@ -91,6 +90,22 @@ void from_json(const Json& json, ModelScores& model) {
     model.fits.push_back({number(fit.at(0)), number(fit.at(1)), number(fit.at(2)), fit.at(3).get<int>(),
                           fit.at(4).get<int>(), fit.at(5).get<bool>()});
   for (const auto& weights : json.value("weights", Json::array())) model.weights.push_back(weights_from(weights));
+  return model;
+}
+
+}  // namespace
+
+Json to_json(const std::vector<ModelScores>& models) {
+  Json list = Json::array();
+  for (const auto& model : models) list.push_back(model_json(model));
+  return list;
+}
+
+std::vector<ModelScores> models_from(const Json& json) {
+  std::vector<ModelScores> models;
+  if (!json.is_array()) throw queue::DamagedRecord();
+  for (const auto& model : json) models.push_back(model_from(model));
+  return models;
 }
 
 }  // namespace sheaf::engine

@@ -9,9 +9,11 @@
 #include <sheaf/context.hpp>
 
 #include "core/fail.hpp"
+#include "core/hash/sha256.hpp"
 #include "core/temporary.hpp"
 #include "data/bytes/sink.hpp"
 #include "data/text/json_text.hpp"
+#include "search/journal/journal.hpp"
 
 namespace sheaf::engine {
 namespace {
@@ -20,15 +22,31 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* settings_name = "settings.json";
+constexpr const char* journal_name = "journal.txt";
 
-/// The first difference, as "options/folds: 5 then, 10 now"; empty: none. What does not change results is left out.
+/// What does not change results.
+bool is_ignored(const std::string& key) { return key == "command" || key == "path"; }
+
+void remove_ignored(Json& json) {
+  if (!json.is_object()) return;
+  for (auto entry = json.begin(); entry != json.end();) {
+    if (is_ignored(entry.key())) {
+      entry = json.erase(entry);
+    } else {
+      remove_ignored(*entry);
+      ++entry;
+    }
+  }
+}
+
+/// The first difference, as "options/folds: 5 then, 10 now"; empty: none.
 std::string difference(const Json& then, const Json& now, const std::string& where) {
   if (!then.is_object() || !now.is_object()) {
     if (then == now) return {};
     return fmt::format("{} was {} then and is {} now", where, then.dump(), now.dump());
   }
   for (const auto& [key, value] : now.items()) {
-    if (key == "command" || key == "path") continue;
+    if (is_ignored(key)) continue;
     const auto name = where.empty() ? key : fmt::format("{}/{}", where, key);
     auto found = difference(then.contains(key) ? then[key] : Json(), value, name);
     if (!found.empty()) return found;
@@ -40,6 +58,10 @@ std::string text_of(const std::string& path) {
   std::ostringstream text;
   text << std::ifstream(path, std::ios::binary).rdbuf();
   return text.str();
+}
+
+std::string settings_text(const Json& settings) {
+  return settings.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 bool make_folder(const std::string& path) {
@@ -74,6 +96,8 @@ ResultFolder::ResultFolder(std::string path, Existing existing, std::vector<std:
   made_ = make_folder(path_);
 }
 
+std::string ResultFolder::journal() const { return file(journal_name); }
+
 bool ResultFolder::has_settings() const { return fs::is_regular_file(fs::symlink_status(file(settings_name))); }
 
 void ResultFolder::check(bool journal_is_ours) const {
@@ -81,7 +105,7 @@ void ResultFolder::check(bool journal_is_ours) const {
   const auto origin = has_settings() ? origin_of(settings) : Origin::unknown;
   if (origin == Origin::others || (origin == Origin::unknown && !journal_is_ours))
     fail("{}: holds other things and no search; name another folder", path_);
-  if (existing_ != Existing::resume) return;
+  if (!goes_on()) return;
   if (!journal_is_ours)
     fail(
         "{}: is no journal of a search, or is damaged from its first line; begin again (--force), or name another "
@@ -95,7 +119,7 @@ void ResultFolder::check(bool journal_is_ours) const {
 }
 
 std::optional<Json> ResultFolder::settings() const {
-  if (existing_ != Existing::resume || !has_settings()) return std::nullopt;
+  if (!goes_on() || !has_settings()) return std::nullopt;
   return parse_json<Json>(text_of(file(settings_name)));
 }
 
@@ -103,12 +127,26 @@ void ResultFolder::remove_results() const {
   for (const auto& name : results_) fs::remove(file(name));
 }
 
+void ResultFolder::remove_units() const {
+  std::error_code error;
+  fs::remove_all(units(), error);
+  if (error) fail("{}: cannot be removed: {}", units(), error.message());
+}
+
+bool ResultFolder::has_empty_journal() const {
+  std::error_code error;
+  return fs::file_size(journal(), error) == 0 && !error;
+}
+
+void ResultFolder::write_journal(std::string_view text) const { write_file(journal(), text, Links::replace); }
+
 void ResultFolder::remove_leftovers() const {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(path_, ignored)) {
     const auto name = entry.path().filename().string();
     const auto is_of = [&](const std::string& result) { return is_temporary_name(name, result); };
-    if (is_of(settings_name) || std::any_of(results_.begin(), results_.end(), is_of)) fs::remove(entry.path(), ignored);
+    if (is_of(settings_name) || is_of(journal_name) || std::any_of(results_.begin(), results_.end(), is_of)) fs::remove(entry.path(), ignored);
+    if (name.starts_with("units.") && name.ends_with(".done")) fs::remove_all(entry.path(), ignored);
   }
 }
 
@@ -116,8 +154,11 @@ void ResultFolder::write(const std::string& name, std::string_view text) const {
   write_file(file(name), text, Links::replace);
 }
 
-void ResultFolder::write_settings(const Json& settings) const {
-  write(settings_name, settings.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+void ResultFolder::write_settings(const Json& settings) const { write(settings_name, settings_text(settings)); }
+
+std::optional<Json> ResultFolder::write_first_settings(const Json& settings) const {
+  if (write_new_file(file(settings_name), settings_text(settings))) return std::nullopt;
+  return parse_json<Json>(text_of(file(settings_name)));
 }
 
 void ResultFolder::undo(bool settings, bool journal_too) const noexcept try {
@@ -129,7 +170,7 @@ void ResultFolder::undo(bool settings, bool journal_too) const noexcept try {
 }
 
 void ResultFolder::compare(const Json& then, const Json& now) const {
-  if (then["journal"] != journal_version)
+  if (then["journal"] != search_journal.version)
     fail(
         "{}: the search in it was begun by another version of Sheaf, whose journal this one does not read; begin again "
         "(--force), or name another folder",
@@ -140,6 +181,11 @@ void ResultFolder::compare(const Json& then, const Json& now) const {
         "{}: the search in it is another one: {}; give the command it began with (see {}), begin again (--force), or "
         "name another folder",
         path_, found, file(settings_name));
+}
+
+std::string ResultFolder::fingerprint(Json settings) {
+  remove_ignored(settings);
+  return sha256(settings.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 void ResultFolder::check_room(std::int64_t bytes) const {

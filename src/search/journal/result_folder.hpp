@@ -13,9 +13,6 @@
 
 namespace sheaf::engine {
 
-/// The version of settings and journals; those of another version are refused.
-inline constexpr int journal_version = 6;
-
 class ResultFolder {
  public:
   /// Makes the folder where it is missing. What is in it is looked at, never changed: `results`, names of the files
@@ -23,20 +20,30 @@ class ResultFolder {
   ResultFolder(std::string path, Existing existing, std::vector<std::string> results);
 
   std::string file(const std::string& name) const { return path_ + "/" + name; }
-  std::string journal() const { return file("journal.txt"); }
+  std::string journal() const;
+  /// Batches of a search that several processes share: see queue/claims.hpp.
+  std::string units() const { return file("units"); }
   /// The settings of the search in it that goes on; none: a search begins.
   std::optional<nlohmann::ordered_json> settings() const;
   /// Once nobody else can work there: a folder without a search of ours is an Error. `journal`: whether that is one.
   void check(bool journal) const;
   /// Settings other than those that the search in it began with are an Error.
   void compare(const nlohmann::ordered_json& then, const nlohmann::ordered_json& now) const;
+  /// What two searches with the same settings have in common.
+  static std::string fingerprint(nlohmann::ordered_json settings);
   /// Removes results of an earlier search.
   void remove_results() const;
+  /// Removes what processes that shared the search have left.
+  void remove_units() const;
+  void write_journal(std::string_view text) const;
+  bool has_empty_journal() const;
   /// Removes files that were under construction when an earlier run was killed.
   void remove_leftovers() const;
   /// A link in the place of the file is replaced, not followed.
   void write(const std::string& name, std::string_view text) const;
   void write_settings(const nlohmann::ordered_json& settings) const;
+  /// The settings in the folder if they are not the first.
+  std::optional<nlohmann::ordered_json> write_first_settings(const nlohmann::ordered_json& settings) const;
   /// Too little room on the disk is an Error.
   void check_room(std::int64_t bytes) const;
   /// Leaves nothing of a search that failed before its first batch: the files that it made, and the folder likewise.
@@ -44,6 +51,7 @@ class ResultFolder {
 
  private:
   bool has_settings() const;
+  bool goes_on() const { return existing_ == Existing::resume || existing_ == Existing::join; }
 
   std::string path_;
   Existing existing_;

@@ -1,12 +1,15 @@
+#include <memory>
 #include <optional>
 
 #include <sheaf/search.hpp>
 #include <sheaf/version.hpp>
 
+#include "core/fail.hpp"
 #include "core/hash/sha256.hpp"
 #include "data/parameter_json.hpp"
 #include "search/journal/journal.hpp"
 #include "search/journal/result_folder.hpp"
+#include "search/journal/shared_batches.hpp"
 
 namespace sheaf {
 namespace {
@@ -55,7 +58,7 @@ Json settings_json(const SearchSettings& s) {
   Json also = Json::array();
   for (const auto device : s.options.also) also.push_back(to_string(device));
   return {{"sheaf", SHEAF_VERSION},
-          {"journal", engine::journal_version},
+          {"journal", engine::search_journal.version},
           {"command", s.command},
           {"data", {{"path", s.data}, {"bytes", hash.size}, {"sha256", hash.sha256}}},
           {"seed", s.seed},
@@ -84,46 +87,145 @@ const std::vector<std::string>& result_files() {
 }  // namespace
 
 /// The folder is locked by its journal from the beginning. An earlier search in it stays until the engine asks for the
-/// plan: then all that can be wrong with data and options has been checked.
+/// plan: then all that can be wrong with data and options has been checked. Processes that share a search only read the
+/// journal; the one that publishes the results puts a complete one in its place.
 struct SearchDirectory::State : SearchLog {
-  State(std::string path, Existing existing)
-      : folder(std::move(path), existing, result_files()), journal(folder.journal()) {
+  State(std::string path, Existing how, const Joining& as)
+      : existing(how), joining(as), folder(std::move(path), existing, result_files()) {
+    open_journal();
     try {
-      folder.check(journal.is_journal());
-      if (existing == Existing::resume) journal.read();
+      folder.check(journal->is_journal());
+      if (existing == Existing::resume || joins()) journal->read();
+      if (existing == Existing::resume) left = engine::finished_batches(folder.units());
     } catch (...) {
-      folder.undo(false, journal.is_new());
+      folder.undo(false, journal->is_new());
       throw;
     }
   }
 
+  bool joins() const { return existing == Existing::join; }
+  /// The lock of the one that was open before is held until then.
+  void open_journal() {
+    journal = std::make_unique<engine::SearchJournal>(
+        folder.journal(), joins() ? queue::Journal::Access::shared : queue::Journal::Access::alone);
+  }
+
+  /// Settings were edited, or copied without their journal.
+  void check_journal() const {
+    if (!journal->empty() && journal->work() != work)
+      fail("{}: is the journal of another search than that of settings.json; {}", folder.journal(),
+           engine::search_journal.remedy);
+  }
+
   BatchPlan agree(const BatchPlan& proposed) override {
+    if (joins()) return join(proposed);
     folder.remove_leftovers();
     if (settings) {
       folder.remove_results();
-      journal.clear();  // before the settings are others: records of one search never stand beside another's settings
+      // Before the settings are others: batches of one search never stand beside another's settings.
+      folder.remove_units();
+      left = {};
+      journal->clear();
       folder.write_settings(*settings);
       settings.reset();
       wrote_settings = true;
     }
-    return journal.agree(proposed);
+    if (journal->empty()) journal->begin(work);
+    auto agreed = journal->agree(left.plan ? engine::plan_from(*left.plan) : proposed);
+    journal->add(left.batches);
+    folder.remove_units();
+    return agreed;
   }
-  const std::vector<ModelScores>* recall(std::int32_t batch) override { return journal.recall(batch); }
-  void keep(std::int32_t batch, const std::vector<ModelScores>& models) override { journal.keep(batch, models); }
+  /// The journal is read again: it is complete if another process has just published the results.
+  BatchPlan join(const BatchPlan& proposed) {
+    if (settings) {
+      if (const auto first = folder.write_first_settings(*settings)) folder.compare(*first, *settings);
+      settings.reset();
+    }
+    shared.emplace(folder.units(), joining);
+    read_again();
+    shared_plan = journal->plan() ? *journal->plan() : shared->agree(proposed);
+    return engine::plan_from(shared_plan);
+  }
+  void read_again() {
+    open_journal();
+    journal->read();
+    check_journal();
+  }
 
+  std::optional<std::vector<ModelScores>> recall(std::int32_t batch) override {
+    auto models = journal->recall(batch);
+    if (models || !shared) return models;
+    if ((models = shared->recall(batch)) || !shared->is_over()) return models;
+    models = recall_published(batch);
+    if (!models) fail("{}: is no longer that of this search; another process has begun again", folder.journal());
+    return models;
+  }
+  /// The journal of a search that another process has published holds all its batches.
+  std::optional<std::vector<ModelScores>> recall_published(std::int32_t batch) {
+    if (!was_published) read_again();
+    was_published = true;
+    return journal->recall(batch);
+  }
+  void keep(std::int32_t batch, const std::vector<ModelScores>& models) override {
+    if (shared)
+      shared->keep(batch, models);
+    else
+      journal->keep(batch, models);
+  }
+  bool claim(std::int32_t batch) override { return !shared || shared->claim(batch); }
+  SearchEnding claim_ending() override {
+    if (shared && joining.follows && journal->ended()) return SearchEnding::published;
+    return shared ? shared->claim_ending() : SearchEnding::here;
+  }
+  bool agree_to_end(std::int32_t next, bool over) override {
+    if (!shared) return over;
+    return shared->is_over() ? !recall_published(next) : shared->agree_to_end(next, over);
+  }
+
+  bool is_publisher() const { return !shared || shared->is_publisher(); }
+  void finish() {
+    if (!shared) return journal->end();
+    if (!is_publisher()) return;
+    folder.write_journal(journal->text_with(work, shared_plan, engine::finished_batches(folder.units()).batches));
+    folder.remove_leftovers();
+    open_journal();  // so that none but processes that share the search are at work until it is over
+    shared->end();
+  }
+  /// Leaves nothing of a search that failed before its first batch.
+  void undo() noexcept try {
+    const bool joined = shared.has_value();
+    shared.reset();
+    if (joins()) return undo_join(joined);
+    const bool failed = wrote_settings && journal->empty();
+    folder.undo(failed, failed || (!wrote_settings && journal->is_new()));
+  } catch (...) {  // memory is at its end
+  }
+  /// Batches are looked for first: they are removed when the journal holds them.
+  void undo_join(bool joined) {
+    if (!engine::finished_batches(folder.units()).batches.empty() || !folder.has_empty_journal()) return;
+    if (!journal->is_alone()) return;
+    folder.remove_units();
+    folder.undo(joined, true);
+  }
+
+  Existing existing;
+  Joining joining;
   engine::ResultFolder folder;
-  engine::Journal journal;
+  std::unique_ptr<engine::SearchJournal> journal;
+  std::string work;              ///< which search it is
   std::optional<Json> settings;  ///< of a search that has not begun yet
+  engine::FinishedBatches left;  ///< by processes that shared the search, none of which has published it
+  std::optional<engine::SharedBatches> shared;
+  nlohmann::json shared_plan;
+  bool was_published = false;  ///< by another process, whose journal was read
   bool wrote_settings = false;
 };
 
-SearchDirectory::SearchDirectory(std::string path, Existing existing)
-    : state_(std::make_unique<State>(std::move(path), existing)) {}
+SearchDirectory::SearchDirectory(std::string path, Existing existing, const Joining& joining)
+    : state_(std::make_unique<State>(std::move(path), existing, joining)) {}
 
-SearchDirectory::~SearchDirectory() {
-  const bool failed = state_->wrote_settings && state_->journal.empty();
-  state_->folder.undo(failed, failed || (!state_->wrote_settings && state_->journal.is_new()));
-}
+SearchDirectory::~SearchDirectory() { state_->undo(); }
 
 std::optional<Device> SearchDirectory::device() const {
   const auto settings = state_->folder.settings();
@@ -133,18 +235,29 @@ std::optional<Device> SearchDirectory::device() const {
 
 void SearchDirectory::begin(const SearchSettings& settings) {
   auto now = settings_json(settings);
-  if (const auto then = state_->folder.settings())
+  state_->work = engine::ResultFolder::fingerprint(now);
+  if (const auto then = state_->folder.settings()) {
     state_->folder.compare(*then, now);
-  else
+    state_->check_journal();
+  } else {
     state_->settings = std::move(now);
+  }
 }
 
 void SearchDirectory::check_room(std::int64_t weights) const { state_->folder.check_room(weights * weight_bytes); }
 
 SearchLog& SearchDirectory::log() { return *state_; }
 
-std::size_t SearchDirectory::finished() const { return state_->journal.found(); }
+std::size_t SearchDirectory::finished() const { return state_->journal->found() + state_->left.batches.size(); }
 
-void SearchDirectory::write(const std::string& name, std::string_view text) const { state_->folder.write(name, text); }
+/// A process that was stopped for long may have lost the search to another one, which writes the same, and removes what
+/// is under construction.
+void SearchDirectory::write(const std::string& name, std::string_view text) const try {
+  if (state_->is_publisher()) state_->folder.write(name, text);
+} catch (const Error&) {
+  if (state_->is_publisher()) throw;
+}
+
+void SearchDirectory::finish() const { state_->finish(); }
 
 }  // namespace sheaf

@@ -1,0 +1,20 @@
+// The place of this process among those that mpirun or srun started together, from the environment: no MPI is needed.
+#pragma once
+
+namespace sheaf::queue {
+
+struct Ranks {
+  int rank = 0;   ///< of this process
+  int count = 1;  ///< of all processes
+  int here = 1;   ///< on this machine
+
+  bool several() const { return count > 1; }
+};
+
+/// Of Open MPI, MPICH (and what is made of it), and Slurm; one process alone if none of them started it.
+Ranks launched_ranks();
+
+/// Threads for each of the processes on this machine: what it is bound to, and no more than its share of the cores.
+int threads_of_rank(const Ranks& ranks);
+
+}  // namespace sheaf::queue

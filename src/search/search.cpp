@@ -1,0 +1,173 @@
+// A search from its dataset to its result: what is left open is decided, the engine searches, and what was chosen is
+// analysed.
+#include <algorithm>
+#include <numeric>
+
+#include <sheaf/search.hpp>
+#include <sheaf/solvers/profile.hpp>
+
+#include "core/fail.hpp"
+#include "data/name_source.hpp"
+#include "family/family.hpp"
+#include "pipeline/learn.hpp"
+#include "search/engine.hpp"
+#include "search/plan/make_search.hpp"
+#include "search/plan/plan_rows.hpp"
+#include "search/results/describe_model.hpp"
+#include "search/results/held_out.hpp"
+#include "search/results/learning_curve.hpp"
+#include "search/results/notes.hpp"
+#include "search/results/one_class.hpp"
+#include "search/results/permutation_test.hpp"
+#include "search/results/result.hpp"
+#include "search/results/stack.hpp"
+#include "search/results/weights_effect.hpp"
+
+namespace sheaf {
+namespace engine {
+namespace {
+
+SearchOutcome outcome_of(const SearchResult& result) {
+  SearchOutcome outcome;
+  outcome.study = !result.options.full;
+  if (result.model) outcome.chosen.push_back(result.chosen());
+  for (const auto& fold : result.outer) {
+    outcome.chosen.push_back(result.point(fold.level, fold.level.chosen.chosen));
+    outcome.outer.push_back(&fold.scores);
+  }
+  return outcome;
+}
+
+std::vector<Metric> metrics_of(const FamilySearch& family) {
+  std::vector<Metric> result;
+  for (const auto& row : metrics())
+    if (row.suits(static_cast<std::int32_t>(family.labels().class_names.size()), family.has_probabilities(),
+                  !family.labels().events.empty()))
+      result.push_back(row.metric);
+  return result;
+}
+
+ComparedModel compared_model(const Candidate& candidate, const FamilySearch& search, std::size_t place) {
+  const auto& own = *search.models()[place];
+  ComparedModel result;
+  result.candidate = candidate;
+  result.title = own.title();
+  result.size_words = candidate.space.options.family().size_words();
+  // Values that tell the places of its axes from one another.
+  Point numbers(own.space().axes.size());
+  std::iota(numbers.begin(), numbers.end(), 0.0);
+  const auto joined = search.joined_point(static_cast<std::int32_t>(place), numbers);
+  result.axes.resize(numbers.size());
+  for (std::size_t axis = 1; axis < joined.size(); ++axis)
+    if (joined[axis] != SearchAxis::absent)
+      result.axes[static_cast<std::size_t>(joined[axis])] = static_cast<std::int32_t>(axis);
+  return result;
+}
+
+void check_threshold(const SearchOptions& options, const Labels& labels) {
+  if (options.threshold && labels.class_names.size() != 2)
+    fail_usage("a threshold is for two classes, and the dataset has {}", labels.class_names.size());
+}
+
+}  // namespace
+}  // namespace engine
+
+template <class T>
+SearchResult search(const Context& given, const Dataset<T>& dataset, const SearchSpace& space,
+                    const SearchOptions& options, SearchLog* log) {
+  SearchResult result;
+  SearchSpace decided = space;
+  result.options = options;
+  decide(dataset, decided, result.options);
+  result.space = decided;
+  result.notes = decided.notes;
+  result.size_words = decided.options.family().size_words();
+  if (options.keep_decisions && log != nullptr) fail_usage("a log keeps no decision values; search without one");
+  const auto context = given.for_work(search_work(dataset, decided, result.options));
+  const auto trained = decided.candidates.empty()
+                           ? engine::make_search(context, dataset, decided, result.options)
+                           : engine::make_models_search(context, dataset, decided, result.options, result.notes);
+  check_two_classes(trained->labels(), dataset.source);
+  const auto planned = name_source(dataset.source, [&] {
+    engine::check_threshold(result.options, trained->labels());
+    return engine::plan_rows(context, dataset, trained->labels(), result.options);
+  });
+  const auto& plan = planned.plan;
+  result.seed = context.seed();
+  result.source = dataset.source;
+  result.label = dataset.target.name;
+  result.title = trained->title();
+  result.rows = dataset.rows();
+  result.features = dataset.features();
+  result.groups = planned.groups;
+  result.class_names = trained->labels().class_names;
+  result.target_names = dataset.target.target_names();
+  result.positive = trained->labels().positive;
+  result.columns = trained->labels().columns();
+  result.metrics = engine::metrics_of(*trained);
+  result.axes = trained->space().axes;
+  result.splits = plan.splits();
+  std::vector<double> work;
+  std::vector<engine::StrategyOptions> strategies;
+  for (const auto& candidate : decided.candidates) {
+    result.models.push_back(engine::compared_model(candidate, *trained, result.models.size()));
+    work.push_back(search_work(dataset, candidate.space, result.options).operations);
+    strategies.push_back({candidate.strategy, result.options.trials, plan.splits(), context.seed(), candidate.extend});
+  }
+  if (strategies.empty())
+    strategies.push_back(
+        {result.options.strategy, result.options.trials, plan.splits(), context.seed(), result.options.extend});
+  auto run_options = result.options;
+  if (result.options.stack > 0) run_options.refit = false;  // the final model is the stack
+  engine::run_search(context, *trained, plan, run_options, strategies, work, log, result);
+  if (result.published_elsewhere) return result;
+  if (result.options.stack > 0) engine::add_stack(context, dataset, *trained, plan, result);
+  if (const auto* chosen = result.models.empty() ? nullptr : result.model_of(result.chosen())) {
+    result.space = chosen->candidate.space;
+    result.options.pipeline = chosen->candidate.pipeline;
+    result.title = chosen->title;
+    result.size_words = chosen->size_words;
+  }
+  if (result.model) engine::describe_model(context, dataset, trained->dataset_features(), result);
+  if (!result.options.full) {
+    if (needs_pipeline(dataset, result.options.pipeline)) {
+      auto steps = result.options.pipeline;
+      steps.select.clear();
+      const auto prepared = apply_pipeline(context, learn_pipeline(context, dataset, steps), dataset);
+      result.features = prepared.features();
+      engine::add_stability(context, prepared, result);
+    } else {
+      engine::add_stability(context, dataset, result);
+    }
+  }
+  if (!result.options.full) result.chance = engine::stability_by_chance(context, dataset, space, options);
+  result.selection_binning = selection_binning(dataset, result.options.pipeline);
+  if (result.options.predictions || result.options.calibrate || result.options.threshold ||
+      result.options.permutation_importance > 0)
+    engine::use_held_out(context, dataset, trained->labels(), plan, result);
+  if (result.options.learning_curve)
+    result.learning_curve = engine::learning_curve(
+        context, *trained, plan, result.groups > 0 ? dataset.groups : std::vector<std::int32_t>(), result);
+  result.weights_effect = engine::weights_effect(context, dataset, plan, result);
+  if (result.options.permutation_test > 0)
+    result.permutation_test = engine::permutation_test(context, dataset, space, options.pipeline, result);
+  result.notes.insert(result.notes.end(), planned.notes.begin(), planned.notes.end());
+  result.warnings.insert(result.warnings.begin(), planned.warnings.begin(), planned.warnings.end());
+  engine::add_notes(trained->labels(), result);
+  if (auto warning = engine::one_class_warning(result); !warning.empty()) result.warnings.push_back(std::move(warning));
+  for (auto& note : pipeline_notes(dataset, result.options.pipeline)) result.notes.push_back(std::move(note));
+  if (!result.stack)
+    for (auto& note : trained->notes(engine::outcome_of(result))) result.notes.push_back(std::move(note));
+  result.counts = trained->kernel_counts();
+  if (!dataset.groups.empty() && result.groups == 0)
+    result.notes.emplace_back(
+        "the groups of rows are not kept together: rows of one group may stand on both sides of a split");
+  return result;
+}
+
+template SearchResult search(const Context&, const Dataset<float>&, const SearchSpace&, const SearchOptions&,
+                             SearchLog*);
+template SearchResult search(const Context&, const Dataset<double>&, const SearchSpace&, const SearchOptions&,
+                             SearchLog*);
+
+}  // namespace sheaf
