@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "core/fail.hpp"
+#include "core/files/lost_input.hpp"
 
 namespace sheaf {
 namespace {
@@ -153,6 +154,7 @@ void TemporaryFile::close_checked() {
 }
 
 void TemporaryFile::publish() {
+  check_inputs();
   if (slot_ < 0) return close_checked();
   close_checked();
   // Opened again: a compiler that was given the name has replaced the file.
