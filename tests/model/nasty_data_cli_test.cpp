@@ -101,12 +101,15 @@ TEST_F(NastyData, ValuesWhoseKernelsOverflowAreNamed) {
     write_table("large.csv", 60, 1, value);
     for (const std::string kernel : {"linear", "polynomial", "rbf", "sigmoid"}) {
       if (value == "1e80" && (kernel == "rbf" || kernel == "sigmoid")) continue;
-      for (const std::string command : {"fit", "search"})
+      for (const std::string command : {"fit", "search"}) {
+        if (value == "1e80" && kernel == "polynomial" && command == "search")
+          continue;  // its gamma follows from the data
         for (const std::string table : {"large.csv", "numbers_large.csv"})
           EXPECT_TRUE(complains(limited(command + " " + table + " --scale none --output " + command +
                                         (command == "search" ? " --force" : "") + " --model svm --kernel " + kernel),
                                 1, {table + ": row 8, feature b is ", "overflow", "scale"}))
               << command << ' ' << kernel << ' ' << value;
+      }
     }
     EXPECT_TRUE(complains(limited("predict large.csv --model-file m --output p"), 1, {"large.csv: row 8, feature b"}));
   }
