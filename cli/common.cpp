@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/fail.hpp"
+#include "data/sheaf_file/file.hpp"
 #include "signals.hpp"
 #include "terminal.hpp"
 
@@ -32,6 +33,22 @@ void Common::declare_device(Arguments& arguments, Option option, bool several) {
   arguments.add(std::move(option));
 }
 
+void Common::declare_precision(Arguments& arguments) {
+  for (const auto& row : parameters<PrecisionOptions>()) {
+    auto option = Arguments::option(row, row.name, precision_);
+    option.set = [this, set = std::move(option.set)](const std::string& text) {
+      set(text);
+      precision_chosen_ = true;
+    };
+    arguments.add(std::move(option));
+  }
+}
+
+Precision Common::precision_for(const std::string& path) const {
+  const bool single = !precision_chosen_ && sheaf_file::stored_element_bytes(path) == sizeof(float);
+  return single ? Precision::float32 : precision_.precision;
+}
+
 void Common::declare(Arguments& arguments, std::initializer_list<std::string_view> names, CommonParts parts) {
   arguments.section("Common options");
   for (const auto& row : parameters<Context::Options>()) {
@@ -42,7 +59,7 @@ void Common::declare(Arguments& arguments, std::initializer_list<std::string_vie
     else
       arguments.add(std::move(option));
   }
-  if (parts.precision) arguments.parameters(precision_);
+  if (parts.precision) declare_precision(arguments);
   if (parts.json) arguments.flag("json", json_, "answer in JSON");
   arguments.flag("quiet", quiet_, "no progress and no remarks");
 }

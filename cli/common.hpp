@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <sheaf/solvers/parameters.hpp>
@@ -53,7 +54,12 @@ class Common {
   /// Calls work(std::type_identity<float or double>). If float turns out to be too imprecise, work is called again.
   template <class Work>
   void with_precision(Work&& work) const {
-    if (precision_.precision == Precision::float32) {
+    with_precision({}, std::forward<Work>(work));
+  }
+  /// The same; unless the caller chose one, the precision is that of a .sheaf file at `path`.
+  template <class Work>
+  void with_precision(const std::string& path, Work&& work) const {
+    if (precision_for(path) == Precision::float32) {
       try {
         return work(std::type_identity<float>{});
       } catch (const NeedsDouble& reason) {
@@ -64,11 +70,14 @@ class Common {
   }
 
  private:
+  Precision precision_for(const std::string& path) const;
   void say_double(const NeedsDouble& reason) const;
   void declare_device(Arguments& arguments, Option option, bool several);
+  void declare_precision(Arguments& arguments);
 
   Context::Options options_;
   PrecisionOptions precision_;
+  bool precision_chosen_ = false;
   std::vector<Device> also_;
   queue::Ranks ranks_;
   bool automatic_asked_ = false;

@@ -25,7 +25,7 @@ struct Bin {
     if (!load.empty() && reading.features == 0) reading.features = binning.features();
     if (!load.empty() && binning.missing == MissingState::own) keep_missing(reading, options);
     const auto context = common.context();
-    common.with_precision([&]<class T>(std::type_identity<T>) {
+    common.with_precision(input, [&]<class T>(std::type_identity<T>) {
       auto dataset = read_table<T>(common, context, input, reading);
       const auto table = load.empty() ? learnt(context, dataset, binning) : apply_binning(context, binning, dataset);
       dataset.replace_x({});  // states take its place in memory

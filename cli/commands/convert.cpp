@@ -3,6 +3,7 @@
 #include <sheaf/pipeline.hpp>
 
 #include "command.hpp"
+#include "core/fail.hpp"
 #include "data/matrices/market.hpp"
 #include "data/write/made_from.hpp"
 #include "tables.hpp"
@@ -24,13 +25,24 @@ struct Convert {
     const auto context = common.context();
     const auto made = find_made_from(input);
     reading.keep_left_out = !writes_libsvm();
-    common.with_precision([&]<class T>(std::type_identity<T>) {
+    if (output_format().whole && reading.missing == Missing::error) reading.missing = Missing::keep;
+    check_roles();
+    common.with_precision(input, [&]<class T>(std::type_identity<T>) {
       auto dataset = read_table<T>(common, context, input, reading);
       if (!output_format().levels) encode_levels(context, dataset);
       if (writes_libsvm()) number_classes(dataset.target);
       write_table(common, context, dataset, output, writing);
       if (made) keep_made_from(*made, output);
     });
+  }
+
+  /// Columns that only training uses would be lost in a file that can't say what they are.
+  void check_roles() const {
+    const bool training = !reading.order.empty() || !reading.weight_column.empty() || !reading.split_column.empty();
+    if (training && !output_format().whole)
+      fail_usage(
+          "--order, --weight-column and --split-column are kept in .sheaf files only; leave them out, and the columns "
+          "stay as they are");
   }
 
   /// Without a name if the output's ending does not show it, which is an error later.
@@ -93,7 +105,7 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.positional("IN", convert->input, "the dataset to read; - is standard input");
   arguments.positional("OUT", convert->output, "the dataset to write; - is standard output; compressed by ending");
   declare_writing(arguments, convert->writing);
-  declare_reading(arguments, convert->reading);
+  declare_reading(arguments, convert->reading, true);
   convert->common.declare(arguments, {"threads", "memory"});
   arguments.reads({"IN"});
   arguments.writes({"OUT"});

@@ -20,7 +20,7 @@ struct Distances {
   void run() {
     if (output == "-") fail_usage("a distance matrix is written to a file, in which the work can go on, not to -");
     const auto reader = common.context();
-    common.with_precision([&]<class T>(std::type_identity<T>) {
+    common.with_precision(input, [&]<class T>(std::type_identity<T>) {
       const auto compared = read_compared_rows<T>(common, reader, input, queries_path, weights_path, reading, distance);
       const auto& dataset = compared.dataset;
       const auto* queries = compared.queries();

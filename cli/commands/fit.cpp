@@ -44,7 +44,7 @@ struct Fit {
     const auto reader = common.context();
     auto pipeline = model.pipeline(reading);
     if (format != ModelFile::sheaf) pipeline.choose_scale = false;  // other programs' files hold no steps
-    common.with_precision([&]<class T>(std::type_identity<T>) {
+    common.with_precision(input, [&]<class T>(std::type_identity<T>) {
       const auto dataset = read_table<T>(common, reader, input, reading);
       model.read_files(dataset);
       const auto& options = model.options();

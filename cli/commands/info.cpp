@@ -1,12 +1,14 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include <sheaf/pipeline.hpp>
 #include <sheaf/report.hpp>
 #include <sheaf/solvers/profile.hpp>
 
 #include "command.hpp"
+#include "core/names.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 #include "text/info_text.hpp"
@@ -14,8 +16,10 @@
 namespace sheaf::cli {
 namespace {
 
+constexpr std::int64_t large = std::int64_t{1} << 30;
+
 struct Info {
-  std::string input, report;
+  std::string input, report, read_values = "auto";
   ReadOptions reading;
   Common common;
 
@@ -33,15 +37,38 @@ struct Info {
     return apply_pipeline(context, learn_pipeline(context, raw, steps), raw);
   }
 
+  /// Whether a dataset whose file has a summary is described by that alone.
+  template <class T>
+  bool by_summary(const Dataset<T>& dataset) const {
+    if (!has_stored_summary(dataset) || read_values == "yes") return false;
+    return read_values == "no" || matrix_bytes(dataset.x) > large;
+  }
+
+  /// First without a look at its values: a .sheaf file opens at once then.
+  template <class T>
+  Dataset<T> read(const Context& context) {
+    const auto verify = std::exchange(reading.verify, Verify::none);
+    auto dataset = read_dataset<T>(context, input, reading);
+    const bool asked = verify != Verify::values;
+    if (!has_stored_summary(dataset) || (by_summary(dataset) && !asked)) return dataset;
+    reading.verify = verify;
+    return read_dataset<T>(context, input, reading);
+  }
+
+  template <class T>
+  Profile described(const Context& context, const Dataset<T>& raw) const {
+    if (by_summary(raw)) return profile(context, raw, {.values = false});
+    auto result = profile(context, prepared(context, raw));
+    const auto columns = column_findings(context, raw);
+    result.findings.insert(result.findings.begin(), columns.begin(), columns.end());
+    return result;
+  }
+
   void run() {
     const auto context = common.context();
-    common.with_precision([&]<class T>(std::type_identity<T>) {
+    common.with_precision(input, [&]<class T>(std::type_identity<T>) {
       if (reading.missing == Missing::error) reading.missing = Missing::keep;
-      const auto raw = read_dataset<T>(context, input, reading);
-      const auto dataset = prepared(context, raw);
-      auto result = profile(context, dataset);
-      const auto columns = column_findings(context, raw);
-      result.findings.insert(result.findings.begin(), columns.begin(), columns.end());
+      const auto result = described(context, read<T>(context));
       if (!report.empty()) write_text_file(report, profile_html(result));
       common.json() ? print_data(profile_json(result)) : print(info_text(result));
     });
@@ -53,6 +80,14 @@ std::function<void()> declare(Arguments& arguments) {
   auto info = std::make_shared<Info>();
   arguments.positional("FILE", info->input, "the dataset to read; - is standard input");
   arguments.text("report", "FILE", info->report, "write an HTML page with plots that needs nothing else");
+  arguments.add({"--read-values", "auto|yes|no",
+                 "whether all values are read; auto: unless a .sheaf file, which holds a summary, has more than 1 GiB",
+                 "auto", [info](const std::string& text) {
+                   const std::vector<std::string> known{"auto", "yes", "no"};
+                   if (std::find(known.begin(), known.end(), text) == known.end())
+                     fail_unknown("--read-values", text, known);
+                   info->read_values = text;
+                 }});
   declare_reading(arguments, info->reading, true);
   info->common.declare(arguments, {"threads", "memory", "seed"});
   arguments.reads({"FILE"});

@@ -40,7 +40,7 @@ struct Neighbors {
     if (has_k && has_radius) fail_usage("--k and --radius are two ways to ask: give one of them");
     const auto lists_format = file();
     const auto reader = common.context();
-    common.with_precision([&]<class T>(std::type_identity<T>) {
+    common.with_precision(input, [&]<class T>(std::type_identity<T>) {
       const auto rows =
           read_compared_rows<T>(common, reader, input, queries_path, weights_path, reading, options.distance);
       const auto& dataset = rows.dataset;

@@ -52,7 +52,7 @@ struct Predict {
     if (explain_by == ExplainBy::neighbours && model.get_if<KnnModel>() == nullptr)
       fail_usage("--explain-by neighbours is for models of neighbours; this one is of the family {}", model.family());
     const auto reader = common.context();
-    common.with_precision([&]<class T>(std::type_identity<T>) {
+    common.with_precision(input, [&]<class T>(std::type_identity<T>) {
       const auto dataset = read_dataset<T>(reader, input, reading);
       check_targets(model, dataset.target);
       const auto context = common.on_device(reader, prediction_work(dataset, model));

@@ -20,7 +20,7 @@ struct Scale {
   void run() {
     check_output(common, output);
     const auto context = common.context();
-    common.with_precision([&]<class T>(std::type_identity<T>) {
+    common.with_precision(input, [&]<class T>(std::type_identity<T>) {
       auto scaling = load.empty() ? Scaling{} : load_scaling(load);
       if (!load.empty() && reading.features == 0) reading.features = scaling.features();
       auto dataset = read_table<T>(common, context, input, reading);

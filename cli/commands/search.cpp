@@ -46,7 +46,7 @@ struct Search {
     const auto context = common.context();
     options.also = common.also();
     options.pipeline = model.pipeline(reading);
-    common.with_precision([&]<class T>(std::type_identity<T>) {
+    common.with_precision(input, [&]<class T>(std::type_identity<T>) {
       const auto dataset = run.read<T>(common, context, input, reading);
       model.read_files(dataset);
       options.row_weights = model.row_weights();

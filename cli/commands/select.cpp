@@ -60,7 +60,7 @@ struct Select {
     request.options.also = common.also();
     request.plots = !outputs.report.empty();
     const auto context = common.context();
-    common.with_precision([&]<class T>(std::type_identity<T>) {
+    common.with_precision(input, [&]<class T>(std::type_identity<T>) {
       const auto dataset = read_table<T>(common, context, input, reading);
       request.options.preselected = find_features(preselected, dataset.feature_names, dataset.features());
       write(context, dataset, select(common.on_device(context, selection_work(dataset, request)), dataset, request));
@@ -74,7 +74,7 @@ struct Select {
     if (!outputs.report.empty() || !model.folder().empty()) model.show_path();
     model.use_pipeline(reading);
     const auto context = common.context();
-    common.with_precision([&]<class T>(std::type_identity<T>) {
+    common.with_precision(input, [&]<class T>(std::type_identity<T>) {
       const auto dataset = model.read<T>(common, context, input, reading);
       const auto result = model.run(context, common, input, reading, dataset);
       if (!result.published_elsewhere && !model.follows()) write_study(context, dataset, result);

@@ -1,4 +1,4 @@
-// Reading and writing datasets: text (LIBSVM/svmlight, CSV, ARFF, Matrix Market) and binary files (NumPy, BIOM,
+// Reading and writing datasets: text (LIBSVM/svmlight, CSV, ARFF, Matrix Market) and binary files (.sheaf, NumPy, BIOM,
 // AnnData, 10x, Excel), plain or compressed (.gz, .xz, .zst), file or standard input. Rows are samples and columns are
 // features, whatever the file's own order. docs/formats.md describes each format.
 #pragma once
@@ -28,6 +28,13 @@ enum class Missing : std::uint8_t { error, mean, median, most_frequent, zero, ke
 enum class ClassOrder : std::uint8_t {
   sorted,      ///< Target::order_classes()
   appearance,  ///< as the rows bring them, as LIBLINEAR and LIBSVM do
+};
+
+/// What is checked of a .sheaf file when it is opened, beside its header and its small sections, which always are.
+enum class Verify : std::uint8_t {
+  values,     ///< that values are finite and indices are columns: one pass over the matrix
+  checksums,  ///< the same, and that no byte of the file has changed since it was written
+  none,       ///< nothing: a file of any size opens at once. Only for files that come from nobody else
 };
 
 /// The columns that a model was trained on. Where file and model both have names, other columns are left out, the label
@@ -86,6 +93,11 @@ struct ReadOptions {
   std::vector<std::string> keep = {};  ///< CSV: names or positions of columns to carry along as they are written
   bool keep_left_out = false;          ///< CSV: carry the columns along that are no features, such as ids and dates
 
+  Verify verify = Verify::values;  ///< .sheaf files
+  /// Keeps the dataset of a text file in a .sheaf file beside it (x.csv.sheaf), and reads that one as long as the text
+  /// and the options stay as they are.
+  bool cache = false;
+
   LabelKind task = LabelKind::automatic;  ///< what the labels are; automatic: Target::looks_like_classes() decides
   std::string positive = {};              ///< the positive one of two classes; empty: positive_class() decides
   ClassOrder class_order = ClassOrder::sorted;
@@ -99,6 +111,7 @@ struct Format {
   std::string_view about;
   bool written = true;  ///< whether datasets can be written in it
   bool levels = false;  ///< whether nominal features keep the names of their levels; else it holds numbers only
+  bool whole = false;   ///< whether it keeps all that a dataset holds; else files have one label, which is no time
 };
 std::span<const Format> formats();
 /// The format that belongs to a file's ending, compression aside; empty: none.

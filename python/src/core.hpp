@@ -76,6 +76,7 @@ std::vector<float> row_weights_of(const py::object& weights, std::int64_t rows);
 
 // Each adds the classes and functions of its file to the module.
 void add_data(py::module_& module);
+void add_files(py::module_& module);
 void add_models(py::module_& module);
 void add_search(py::module_& module);
 void add_selection(py::module_& module);

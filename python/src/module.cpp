@@ -15,6 +15,7 @@ PYBIND11_MODULE(_core, module) {
     }
   });
   add_data(module);
+  add_files(module);
   add_models(module);
   add_search(module);
   add_selection(module);

@@ -7,6 +7,7 @@
 #include <sched.h>
 
 #include "core/fail.hpp"
+#include "core/files/lost_input.hpp"
 
 namespace sheaf {
 
@@ -22,6 +23,7 @@ Context::Context(const Options& options)
 
 void Context::check_stop() const {
   if (stop_.stop_requested()) throw Stopped();
+  check_inputs();
 }
 
 Context Context::with(const Change& change) const {

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "core/fail.hpp"
+#include "core/files/lost_input.hpp"
 
 namespace sheaf {
 namespace {
@@ -161,6 +162,7 @@ void TemporaryFile::synchronise() {
 }
 
 void TemporaryFile::publish() {
+  check_inputs();
   if (slot_ < 0) return close_checked();
   synchronise();
   if (std::rename(path_.c_str(), target_.c_str()) != 0) fail("{}: cannot be written: {}", given_, std::strerror(errno));
@@ -169,6 +171,7 @@ void TemporaryFile::publish() {
 }
 
 bool TemporaryFile::publish_first() {
+  check_inputs();
   synchronise();
   const bool first = ::link(path_.c_str(), target_.c_str()) == 0;
   if (!first && (errno == EPERM || errno == EOPNOTSUPP))

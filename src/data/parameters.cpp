@@ -144,6 +144,11 @@ const std::vector<Parameter<ReadOptions>>& parameters() {
       choice_row<O, Storage>("storage", &O::storage,
                              {{"auto", Storage::automatic}, {"dense", Storage::dense}, {"sparse", Storage::sparse}},
                              "how to hold the dataset in memory; auto takes the smaller"),
+      choice_row<O, Verify>("verify", &O::verify,
+                            {{"values", Verify::values}, {"checksums", Verify::checksums}, {"none", Verify::none}},
+                            ".sheaf: what is checked before it is used; none opens a file of your own at once"),
+      yes_no_row("cache", &O::cache,
+                 "keep a text file as FILE.sheaf beside it, and read that one while text and options stay the same"),
       number_row("features", &O::features, {0, most_rows}, "LIBSVM: least number of columns",
                  "as many as the largest index"),
   };

@@ -11,6 +11,7 @@
 #include "core/names.hpp"
 #include "data/budget.hpp"
 #include "data/bytes/text_source.hpp"
+#include "data/checks/magnitudes.hpp"
 #include "data/labels.hpp"
 #include "data/text/model_file.hpp"
 #include "family/family.hpp"
@@ -356,6 +357,7 @@ Model fit(const Context& context, const Dataset<T>& dataset, const ModelOptions&
   const auto& family = options.family();
   check_fit_alone(options);
   const auto chosen = context.for_work(training_work(rows, options));
+  check_magnitudes(context, rows);
   check_feature_memory(context, rows, family.numbers_per_feature() * std::int64_t{sizeof(double)},
                        "the numbers that training keeps");
   const auto decided = family.with_defaults(options, summary_of(rows, row_weights));

@@ -90,9 +90,11 @@ template <class T>
 std::vector<std::int64_t> find_places(const Pipeline& pipeline, const Dataset<T>& dataset,
                                       std::vector<std::string>& warnings) {
   std::vector<std::int64_t> places(static_cast<std::size_t>(pipeline.features), absent);
-  if (dataset.features() == 0 && pipeline.features > 0 && !is_sparse(dataset.x))
-    fail("{}: has no column of the model{}", dataset.source,
-         pipeline.feature_names.empty() ? "" : ", which reads " + some_names(pipeline.feature_names));
+  const auto& names = pipeline.feature_names;  // empty ones: of features without a weight, which no prediction reads
+  const bool reads_any =
+      names.empty() || std::any_of(names.begin(), names.end(), [](const auto& name) { return !name.empty(); });
+  if (dataset.features() == 0 && pipeline.features > 0 && reads_any && !is_sparse(dataset.x))
+    fail("{}: has no column of the model{}", dataset.source, names.empty() ? "" : ", which reads " + some_names(names));
   if (!match_names(pipeline, dataset)) {
     for (std::int64_t j = 0; j < std::min(pipeline.features, dataset.features()); ++j)
       places[static_cast<std::size_t>(j)] = j;

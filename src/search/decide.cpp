@@ -5,6 +5,7 @@
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "data/checks/row_weights.hpp"
 #include "data/label_hint.hpp"
 #include "data/split/equal_rows.hpp"
 #include "family/family.hpp"
@@ -164,11 +165,6 @@ void decide_strategy(const FamilyTraits& traits, SearchOptions& options) {
     fail_usage("trials are for the strategies random and refine");
 }
 
-void check_row_weights(const std::vector<float>& weights, std::int64_t rows) {
-  if (!weights.empty() && static_cast<std::int64_t>(weights.size()) != rows)
-    fail("there are {} row weights for {} rows", weights.size(), rows);
-}
-
 /// Values to try of a parameter are those that it could be set to; ascending, each once. Names keep their order.
 void check_values(const Parameter<ModelOptions>& row, TriedValues& tried) {
   for (const double number : tried.numbers)
@@ -296,7 +292,7 @@ void decide(const Dataset<T>& dataset, SearchSpace& space, SearchOptions& option
   engine::decide_splits(traits, dataset, options, space.notes);
   engine::decide_score(traits, dataset.target, options);
   engine::decide_strategy(traits, options);
-  engine::check_row_weights(options.row_weights, dataset.rows());
+  check_row_weights(options.row_weights, dataset.rows());
 }
 
 template <class T>

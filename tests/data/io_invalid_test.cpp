@@ -43,6 +43,16 @@ ReadOptions filled_in() {
 const std::vector<Defect>& defects() {
   static const std::vector<Defect> table{
       // clang-format off
+      {"truncated.sheaf", 0, 0, "is damaged: it has 4125 bytes, and its header says 4128", {}},
+      {"newer_version.sheaf", 0, 0, "has version 9 of the layout, and this Sheaf reads version 1", {}},
+      {"class_without_name.sheaf", 0, 0, "row 2 has number 2 of its 2 classes", {}},
+      {"value_nan.sheaf", 0, 0, "row 2, feature 2, is NaN", {}},
+      {"values_few.sheaf", 0, 0, "its values take 24 bytes, and 4 of 8 bytes are expected", {}},
+      {"index_out_of_range.sheaf", 0, 0, "row 2 has an entry in column 3 behind column 0 of 2", {}},
+      {"offsets_descend.sheaf", 0, 0, "row 1 goes from value 0 to 5 of 2", {}},
+      {"rows_zero.sheaf", 0, 0, "it declares 0 rows", {}},
+      {"section_outside.sheaf", 0, 0, "from byte 1099511627776 on, which is no place for it", {}},
+      {"header_damaged.sheaf", 0, 0, "the checksum of its header is another one", {}},
       {"truncated.libsvm", 3, 12, "a value is missing behind '2:'", {}},
       {"index_not_ascending.libsvm", 3, 12, "the index 4 follows 7; indices must ascend", {}},
       {"index_repeated.libsvm", 3, 8, "the index 2 follows 2", {}},

@@ -75,5 +75,21 @@ TEST_F(MemoryCli, ADatasetThatDoesNotFitIsRefusedAtOnce) {
   }
 }
 
+/// Pages of a mapped file are the system's to take back: they do not count.
+TEST_F(MemoryCli, LinearModelsTrainOnAMappedFileThatIsLargerThanTheBudget) {
+  write_table();
+  ASSERT_EQ(shell("sheaf convert t.csv t.sheaf --quiet").code, 0);
+  for (const std::string model : {"linear", "glm"}) {
+    for (const std::string budget : {"8M", "1G"}) {
+      const auto outcome = shell("sheaf fit t.sheaf --scale none --quiet --memory " + budget + " --output " + budget +
+                                 " --model " + model);
+      ASSERT_EQ(outcome.code, 0) << model << ' ' << budget << outcome.err;
+    }
+    EXPECT_EQ(file("8M"), file("1G")) << model;
+  }
+  EXPECT_TRUE(
+      complains(shell("sheaf fit t.csv --scale none --output m --memory 8M --quiet"), 1, {"budget is 8.0 MiB"}));
+}
+
 }  // namespace memory_cli_test
 }  // namespace sheaf::test

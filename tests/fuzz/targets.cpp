@@ -9,6 +9,7 @@ constexpr std::array table{
     Target{"libsvm", check_libsvm},
     Target{"csv", check_csv},
     Target{"arff", check_arff},
+    Target{"sheaf", check_sheaf},
     Target{"npy", check_npy},
     Target{"npz", check_npz},
     Target{"market", check_market},

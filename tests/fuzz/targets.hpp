@@ -18,6 +18,7 @@ const Target* find_target(std::string_view name);
 void check_libsvm(std::string_view input);
 void check_csv(std::string_view input);
 void check_arff(std::string_view input);
+void check_sheaf(std::string_view input);
 void check_npy(std::string_view input);
 void check_npz(std::string_view input);
 void check_market(std::string_view input);

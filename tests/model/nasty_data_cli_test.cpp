@@ -94,6 +94,74 @@ TEST_F(NastyData, ValuesWhoseSquaresOverflowAreNamed) {
   }
 }
 
+/// Kernel values are kept in float.
+TEST_F(NastyData, ValuesWhoseKernelsOverflowAreNamed) {
+  ASSERT_EQ(limited("fit plain.csv --output m --model svm --kernel linear --scale none").code, 0);
+  for (const std::string value : {"1e80", "-1e155", "1.7976931348623157e308"}) {
+    write_table("large.csv", 60, 1, value);
+    for (const std::string kernel : {"linear", "polynomial", "rbf", "sigmoid"}) {
+      if (value == "1e80" && (kernel == "rbf" || kernel == "sigmoid")) continue;
+      for (const std::string command : {"fit", "search"}) {
+        if (value == "1e80" && kernel == "polynomial" && command == "search")
+          continue;  // its gamma follows from the data
+        for (const std::string table : {"large.csv", "numbers_large.csv"})
+          EXPECT_TRUE(complains(limited(command + " " + table + " --scale none --output " + command +
+                                        (command == "search" ? " --force" : "") + " --model svm --kernel " + kernel),
+                                1, {table + ": row 8, feature b is ", "overflow", "scale"}))
+              << command << ' ' << kernel << ' ' << value;
+      }
+    }
+    EXPECT_TRUE(complains(limited("predict large.csv --model-file m --output p"), 1, {"large.csv: row 8, feature b"}));
+  }
+  write_table("far.csv", 60, 1, "1e80");
+  EXPECT_EQ(limited("fit far.csv --scale none --output m --model svm --kernel rbf").code, 0)
+      << "the row is far away from all others, which is a number";
+}
+
+/// A model that is written is read again, and predicts numbers.
+TEST_F(NastyData, HugeNumbersAndEqualTargetsAreAnsweredOrNamed) {
+  std::string huge = "a,b,y\n";
+  std::string equal = "a,b,y\n";
+  for (int i = 0; i < 40; ++i) {
+    const auto features = std::to_string(i % 7) + "," + std::to_string(i * i % 11);
+    huge += features + "," + std::to_string(i % 5 + 1) + "e300\n";
+    equal += features + ",5.5\n";
+  }
+  write("huge.csv", huge);
+  write("equal.csv", equal);
+  write_table("feature.csv", 60, 1, "1e308");
+  for (const std::string model : {"linear", "glm", "svm", "lasso --alpha 0.1", "ridge --alpha 0.1"}) {
+    SCOPED_TRACE(model);
+    const auto fitted = [&](const std::string& table) {
+      return limited("fit " + table + " --task regression --scale none --output m --model " + model);
+    };
+    EXPECT_TRUE(complains(fitted("huge.csv"), 1, {"huge.csv: row 1, label 'y' is 1e+300", "overflow"}));
+    EXPECT_TRUE(complains(fitted("numbers_feature.csv"), 1, {"numbers_feature.csv: row 8, feature b is 1e+308"}));
+    if (model == "glm") {
+      EXPECT_TRUE(complains(fitted("equal.csv"), 1, {"equal.csv: the label 'y' is 5.5 in all rows"}));
+      continue;
+    }
+    ASSERT_EQ(fitted("equal.csv").code, 0);
+    ASSERT_EQ(limited("predict equal.csv --model-file m --output p.csv").code, 0);
+    std::istringstream lines(file("p.csv"));
+    std::string line;
+    std::getline(lines, line);
+    while (std::getline(lines, line)) EXPECT_NEAR(std::stod(line.substr(line.rfind(',') + 1)), 5.5, 0.2) << line;
+  }
+}
+
+TEST_F(NastyData, RowWeightsThatAreAll0AreRefused) {
+  std::string zeros;
+  for (int i = 0; i < 60; ++i) zeros += "0\n";
+  write("zeros.txt", zeros);
+  for (const std::string model : {"linear", "svm", "knn", "elastic-net-logistic", "glm"})
+    for (const std::string command : {"fit", "search"})
+      EXPECT_TRUE(
+          complains(limited(command + " plain.csv --row-weights zeros.txt --output " + command + " --model " + model),
+                    1, {"zeros.txt", "0"}))
+          << command << ' ' << model;
+}
+
 /// scikit-learn: 1 for exact predictions, else 0. All rows of the first group have one target, which nothing predicts.
 TEST_F(NastyData, R2OfEqualTargetsIs1Or0) {
   std::string text = "a,g,y\n";

@@ -56,6 +56,10 @@ struct MemoryNeed {
 template <class T>
 Summary summarize(const Context& context, const Dataset<T>& dataset);
 
+/// Whether the file of a dataset holds its summary, so that summarize() and a profile without values read no matrix.
+template <class T>
+bool has_stored_summary(const Dataset<T>& dataset);
+
 /// For elements of `element_bytes` bytes (4 or 8).
 MemoryNeed memory_need(const Summary& summary, int element_bytes);
 
@@ -111,11 +115,15 @@ struct ProfileOptions {
   int highlights = 20;  ///< features to show of each kind
   /// Datasets with more stored entries than this are compared with the label once, without shuffles.
   std::int64_t shuffle_entries = 200'000'000;
+  /// false: only what the file says of its matrix, which must have a stored summary: no comparison with the label, no
+  /// pass over the values.
+  bool values = true;
 };
 
 struct Profile {
   std::string source;
   int element_bytes = 8;
+  bool values_read = true;  ///< else only what the file says of its matrix is known
   Summary summary;
   MemoryNeed memory;
   std::vector<DeviceFit> fits;

@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/files/lost_input.hpp"
+
 namespace sheaf {
 namespace {
 
@@ -17,6 +19,7 @@ struct MappedRange {
   std::atomic<std::uintptr_t> begin = 0;  // 0: the slot is free
   std::atomic<std::uintptr_t> end = 0;
   std::atomic<bool> cut = false;
+  std::atomic<const char*> name = nullptr;  // of a file in use
 };
 
 std::array<MappedRange, 64> ranges;  // a signal handler must not allocate
@@ -41,6 +44,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
     if (at < range.begin.load() || at >= end || range.begin.load() == 0) continue;
     const auto page = at / page_bytes * page_bytes;
     range.cut = true;
+    if (const char* name = range.name.load()) lose_input(name);
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the page of an address inside the mapping
     if (mmap(reinterpret_cast<void*>(page), end - page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
         MAP_FAILED)
@@ -72,6 +76,8 @@ void stop_watching() {
 MappedFile::~MappedFile() {
   if (data_ == nullptr) return;
   const std::lock_guard lock(ranges_mutex);
+  ranges[slot_].name = nullptr;
+  forget_lost_input(name_.c_str());
   ranges[slot_].end = 0;
   ranges[slot_].begin = 0;
   munmap(const_cast<char*>(data_), size_);
@@ -84,7 +90,6 @@ bool MappedFile::map(int file, std::size_t size) {
   if (slot_ == ranges.size()) return false;
   void* memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
   if (memory == MAP_FAILED) return false;
-  madvise(memory, size, MADV_WILLNEED);
   watch();
   data_ = static_cast<const char*>(memory);
   size_ = size;
@@ -96,5 +101,16 @@ bool MappedFile::map(int file, std::size_t size) {
 }
 
 bool MappedFile::cut_short() const { return data_ != nullptr && ranges[slot_].cut; }
+
+void MappedFile::read_ahead() const {
+  if (data_ != nullptr) madvise(const_cast<char*>(data_), size_, MADV_WILLNEED);
+}
+
+void MappedFile::keep_in_use(const std::string& name) const {
+  if (data_ == nullptr || ranges[slot_].name != nullptr) return;
+  name_ = name;
+  ranges[slot_].name = name_.c_str();
+  if (ranges[slot_].cut) lose_input(name_.c_str());
+}
 
 }  // namespace sheaf

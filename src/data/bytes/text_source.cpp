@@ -79,6 +79,8 @@ FileBytes::FileBytes(const std::string& path, const std::stop_token& stop, std::
   const bool regular = S_ISREG(status.st_mode) && status.st_size > 0 && from_start;
   if (!regular || !file_.map(file.descriptor(), static_cast<std::size_t>(status.st_size)))
     read_all(file.descriptor(), stop);
+  else if (!file_.view().starts_with(sheaf_magic))
+    file_.read_ahead();
 }
 
 void FileBytes::check_whole() const {

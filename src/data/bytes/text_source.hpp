@@ -53,6 +53,8 @@ class FileBytes {
   bool mapped() const { return file_.mapped(); }
   /// Throws if another process has cut the file short since it was opened.
   void check_whole() const;
+  /// See MappedFile.
+  void keep_in_use() const { file_.keep_in_use(path_); }
 
  private:
   void read_all(int file, const std::stop_token& stop);
@@ -74,6 +76,8 @@ class TextSource {
   /// Throws if another process has cut the file short since it was opened: what was read of it since is not to be
   /// trusted.
   void check_whole() const { bytes_.check_whole(); }
+  /// The text stays in use where it is mapped.
+  void keep_in_use() const { bytes_.keep_in_use(); }
 
  private:
   FileBytes bytes_;

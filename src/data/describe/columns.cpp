@@ -12,6 +12,7 @@
 
 #include "core/text.hpp"
 #include "data/describe/row_order.hpp"
+#include "data/describe/stored_summary.hpp"
 #include "data/read/columns.hpp"
 #include "data/split/equal_rows.hpp"
 
@@ -35,20 +36,9 @@ std::vector<T> values_of(const Dataset<T>& dataset, std::int64_t feature, int th
   return values;
 }
 
+/// `missing`: values that each feature lacks.
 template <class T>
-void missing_values(const Dataset<T>& dataset, std::vector<Finding>& found) {
-  std::vector<std::int64_t> missing(static_cast<std::size_t>(dataset.features()), 0);
-  std::visit(
-      [&](const auto& x) {
-        for (std::int64_t k = 0; k < x.values.size(); ++k) {
-          if (!std::isnan(x.values[k])) continue;
-          if constexpr (requires { x.indices; })
-            ++missing[static_cast<std::size_t>(x.indices[k])];
-          else
-            ++missing[static_cast<std::size_t>(k % x.columns)];
-        }
-      },
-      dataset.x);
+void missing_values(const Dataset<T>& dataset, const std::vector<std::int64_t>& missing, std::vector<Finding>& found) {
   std::vector<std::size_t> order;
   for (std::size_t j = 0; j < missing.size(); ++j)
     if (missing[j] > 0) order.push_back(j);
@@ -158,7 +148,9 @@ template <class T>
 std::vector<Finding> column_findings(const Context& context, const Dataset<T>& dataset) {
   std::vector<Finding> found;
   for (const auto& note : dataset.notes) found.push_back({Level::note, "reading", note});
-  missing_values(dataset, found);
+  std::vector<std::int64_t> missing(static_cast<std::size_t>(dataset.features()), 0);
+  std::visit([&](const auto& x) { count_missing(x, missing); }, dataset.x);
+  missing_values(dataset, missing, found);
   nominal_features(dataset, found);
   duplicate_features(context, dataset, found);
   groups(dataset, found);
@@ -169,6 +161,21 @@ std::vector<Finding> column_findings(const Context& context, const Dataset<T>& d
   return found;
 }
 
+template <class T>
+std::vector<Finding> stored_findings(const Dataset<T>& dataset, const StoredSummary& summary) {
+  std::vector<Finding> found;
+  for (const auto& note : dataset.notes) found.push_back({Level::note, "reading", note});
+  found.push_back({Level::note, "values-not-read",
+                   "this is what the file says of its matrix; --read-values yes reads it all, to compare features with "
+                   "the label, to find equal rows and columns, and to look for misleading values"});
+  missing_values(dataset, summary.missing, found);
+  nominal_features(dataset, found);
+  groups(dataset, found);
+  return found;
+}
+
+template std::vector<Finding> stored_findings(const Dataset<float>&, const StoredSummary&);
+template std::vector<Finding> stored_findings(const Dataset<double>&, const StoredSummary&);
 template std::vector<Finding> column_findings(const Context&, const Dataset<float>&);
 template std::vector<Finding> column_findings(const Context&, const Dataset<double>&);
 

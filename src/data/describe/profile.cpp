@@ -6,6 +6,8 @@
 
 #include <sheaf/solvers/array.hpp>
 
+#include "data/describe/stored_summary.hpp"
+
 namespace sheaf {
 namespace {
 
@@ -123,6 +125,24 @@ void describe_target(const Dataset<T>& dataset, Profile& result) {
     result.target_histogram = histogram(target.values, result.summary.target_minimum, result.summary.target_maximum);
 }
 
+template <class T>
+std::vector<Highlight> most_varying(const Dataset<T>& dataset, const Profile& profile, const ProfileOptions& options) {
+  return best_features(dataset.features(), options.highlights, [&](auto j) {
+    return profile.summary.per_feature[static_cast<std::size_t>(j)].standard_deviation;
+  });
+}
+
+/// What is known without reading a value, of a summary that is there.
+template <class T>
+void describe_stored(const Dataset<T>& dataset, const StoredSummary& stored, const ProfileOptions& options,
+                     Profile& result) {
+  result.values_read = false;
+  result.varying = most_varying(dataset, result, options);
+  result.findings = stored_findings(dataset, stored);
+  const auto more = findings(result);
+  result.findings.insert(result.findings.end(), more.begin(), more.end());
+}
+
 }  // namespace
 
 double Profile::prevalence(std::int64_t j) const {
@@ -136,21 +156,25 @@ Profile profile(const Context& context, const Dataset<T>& dataset, const Profile
   result.source = dataset.source;
   result.element_bytes = static_cast<int>(sizeof(T));
   result.feature_names = dataset.feature_names;
-  result.summary = summarize(context, dataset);
+  const auto stored = options.values ? nullptr : find_stored_summary(dataset);
+  require(options.values || stored != nullptr, "a profile without values needs a stored summary");
+  result.summary = stored ? with_labels(stored->matrix, dataset.target, dataset.groups) : summarize(context, dataset);
   result.memory = memory_need(result.summary, result.element_bytes);
   result.fits = device_fits(context, result.memory);
   describe_target(dataset, result);
+  if (stored) {
+    describe_stored(dataset, *stored, options, result);
+    return result;
+  }
   describe_rows(dataset, result);
   AssociationOptions association;
   if (result.summary.stored > options.shuffle_entries) association.shuffles = 0;
   result.associations = associate(context, dataset, association);
 
   const auto& correlation = result.associations.correlation;
-  const auto& features = result.summary.per_feature;
   result.strongest = best_features(static_cast<std::int64_t>(correlation.size()), options.highlights,
                                    [&](auto j) { return std::abs(correlation[static_cast<std::size_t>(j)]); });
-  result.varying = best_features(dataset.features(), options.highlights,
-                                 [&](auto j) { return features[static_cast<std::size_t>(j)].standard_deviation; });
+  result.varying = most_varying(dataset, result, options);
   if (result.classification) {
     split_by_class(dataset, result.summary, result.strongest);
     split_by_class(dataset, result.summary, result.varying);

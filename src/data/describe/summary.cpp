@@ -11,6 +11,7 @@
 #include "core/parallel.hpp"
 #include "data/budget.hpp"
 #include "data/describe/moments.hpp"
+#include "data/describe/stored_summary.hpp"
 
 namespace sheaf {
 namespace {
@@ -35,8 +36,11 @@ std::vector<Moments> merge_parts(const Context& context, std::int64_t count,
   return merged;
 }
 
+/// Missing values are NaN, and no statistic counts them where they are skipped.
+enum class Gaps : std::uint8_t { none, skipped };
+
 /// One tile: some rows of some columns.
-template <class T>
+template <Gaps gaps, class T>
 bool gather_tile(const DenseMatrix<T>& x, Range rows, Range columns, Moments* moments, std::int64_t* row_nonzeros) {
   bool integers = true;
   for (std::int64_t i = rows.begin; i < rows.end; ++i) {
@@ -45,7 +49,12 @@ bool gather_tile(const DenseMatrix<T>& x, Range rows, Range columns, Moments* mo
     std::int64_t nonzeros = 0;
     for (std::int64_t j = columns.begin; j < columns.end; ++j) {
       const auto value = static_cast<double>(row[j]);
-      moments[j].add(value, inverse);
+      if constexpr (gaps == Gaps::skipped) {
+        if (std::isnan(value)) continue;
+        moments[j].add(value);
+      } else {
+        moments[j].add(value, inverse);
+      }
       nonzeros += value != 0 ? 1 : 0;
       integers = integers && is_integer(value);
     }
@@ -54,7 +63,7 @@ bool gather_tile(const DenseMatrix<T>& x, Range rows, Range columns, Moments* mo
   return integers;
 }
 
-template <class T>
+template <Gaps gaps, class T>
 Gathered gather(const Context& context, const DenseMatrix<T>& x) {
   constexpr std::int64_t tile_columns = 512;
   const std::int64_t stripes = (x.columns + tile_columns - 1) / tile_columns;
@@ -69,19 +78,20 @@ Gathered gather(const Context& context, const DenseMatrix<T>& x) {
     const auto rows = part_of(x.rows, row_parts, tile / stripes);
     const auto columns = part_of(x.columns, stripes, tile % stripes);
     auto* moments = parts[static_cast<std::size_t>(tile / stripes)].data();
-    if (!gather_tile(x, rows, columns, moments, result.row_nonzeros.data())) integers = false;
+    if (!gather_tile<gaps>(x, rows, columns, moments, result.row_nonzeros.data())) integers = false;
   });
   result.integers_only = integers;
   result.features = merge_parts(context, x.columns, parts);
   return result;
 }
 
-template <class T>
+template <Gaps gaps, class T>
 bool gather_rows(const SparseMatrix<T>& x, Range rows, std::vector<Moments>& moments, std::int64_t* row_nonzeros) {
   bool integers = true;
   for (std::int64_t i = rows.begin; i < rows.end; ++i)
     for (std::int64_t k = x.offsets[i]; k < x.offsets[i + 1]; ++k) {
       const auto value = static_cast<double>(x.values[k]);
+      if (gaps == Gaps::skipped && std::isnan(value)) continue;
       moments[static_cast<std::size_t>(x.indices[k])].add(value);
       row_nonzeros[i] += value != 0 ? 1 : 0;
       integers = integers && is_integer(value);
@@ -89,7 +99,7 @@ bool gather_rows(const SparseMatrix<T>& x, Range rows, std::vector<Moments>& mom
   return integers;
 }
 
-template <class T>
+template <Gaps gaps, class T>
 Gathered gather(const Context& context, const SparseMatrix<T>& x) {
   // A part needs moments of every feature, so there are no more parts than entries pay for.
   const std::int64_t affordable = x.nonzeros() / std::max<std::int64_t>(2 * x.columns, 1);
@@ -101,11 +111,14 @@ Gathered gather(const Context& context, const SparseMatrix<T>& x) {
   parallel_for(context, row_parts, [&](std::int64_t p) {
     auto& moments = parts[static_cast<std::size_t>(p)];
     moments.resize(static_cast<std::size_t>(x.columns));
-    if (!gather_rows(x, part_of(x.rows, row_parts, p), moments, result.row_nonzeros.data())) integers = false;
+    if (!gather_rows<gaps>(x, part_of(x.rows, row_parts, p), moments, result.row_nonzeros.data())) integers = false;
   });
   result.integers_only = integers;
   result.features = merge_parts(context, x.columns, parts);
-  for (auto& feature : result.features) feature.add_zeros(x.rows - feature.count);
+  std::vector<std::int64_t> missing(static_cast<std::size_t>(x.columns), 0);
+  if constexpr (gaps == Gaps::skipped) count_missing(x, missing);
+  for (std::size_t j = 0; j < missing.size(); ++j)
+    result.features[j].add_zeros(x.rows - result.features[j].count - missing[j]);
   return result;
 }
 
@@ -143,14 +156,18 @@ bool overflows(const FeatureSummary& summary) {
   return finite && !(std::isfinite(summary.mean) && std::isfinite(summary.standard_deviation));
 }
 
-template <class T>
+template <Gaps gaps, class T>
 void summarize_features(const Gathered& gathered, const Matrix<T>& x, Summary& summary) {
   summary.per_feature.reserve(gathered.features.size());
   for (const auto& moments : gathered.features) {
     auto& feature = summary.per_feature.emplace_back(moments.summary());
     if (overflows(feature)) {
       const auto j = static_cast<std::int64_t>(summary.per_feature.size()) - 1;
-      feature = summarize_huge(feature, [&](const auto& take) { for_each_value(x, j, take); });
+      feature = summarize_huge(feature, [&](const auto& take) {
+        for_each_value(x, j, [&](double value) {
+          if (gaps == Gaps::none || !std::isnan(value)) take(value);
+        });
+      });
     }
     const bool first = summary.per_feature.size() == 1;
     summary.minimum = first ? feature.minimum : std::min(summary.minimum, feature.minimum);
@@ -201,23 +218,66 @@ std::int64_t count_groups(const std::vector<std::int32_t>& groups) {
   return std::unique(different.begin(), different.end()) - different.begin();
 }
 
-}  // namespace
-
-template <class T>
-Summary summarize(const Context& context, const Dataset<T>& dataset) {
+/// What follows from the matrix alone.
+template <Gaps gaps, class T>
+Summary summarize_matrix(const Context& context, const Dataset<T>& dataset) {
   Summary summary;
   summary.rows = dataset.rows();
   summary.features = dataset.features();
   summary.stored = stored(dataset.x);
   summary.sparse = is_sparse(dataset.x);
   check_feature_memory(context, dataset, 2 * sizeof(Moments) + sizeof(FeatureSummary), "summaries");
-  const auto gathered = std::visit([&](const auto& x) { return gather(context, x); }, dataset.x);
+  const auto gathered = std::visit([&](const auto& x) { return gather<gaps>(context, x); }, dataset.x);
   summary.integers_only = gathered.integers_only;
-  summarize_features(gathered, dataset.x, summary);
+  summarize_features<gaps>(gathered, dataset.x, summary);
   summarize_rows(gathered, summary);
-  summarize_target(dataset.target, summary);
-  summary.groups = count_groups(dataset.groups);
   return summary;
+}
+
+}  // namespace
+
+template <class T>
+std::shared_ptr<const StoredSummary> find_stored_summary(const Dataset<T>& dataset) {
+  return std::static_pointer_cast<const StoredSummary>(
+      dataset.beside(Device::cpu(), "stored summary", [] { return std::shared_ptr<const void>(); }));
+}
+
+template <class T>
+void keep_stored_summary(StoredSummary summary, const Dataset<T>& dataset) {
+  dataset.beside(Device::cpu(), "stored summary",
+                 [&] { return std::make_shared<const StoredSummary>(std::move(summary)); });
+}
+
+template <class T>
+StoredSummary summarize_to_store(const Context& context, const Dataset<T>& dataset) {
+  StoredSummary result;
+  std::vector<std::int64_t> missing(static_cast<std::size_t>(dataset.features()), 0);
+  if (std::visit([&](const auto& x) { return count_missing(x, missing); }, dataset.x)) {
+    result.matrix = summarize_matrix<Gaps::skipped>(context, dataset);
+    result.missing = std::move(missing);
+  } else {
+    result.matrix = summarize_matrix<Gaps::none>(context, dataset);
+  }
+  return result;
+}
+
+template <class T>
+bool has_stored_summary(const Dataset<T>& dataset) {
+  return find_stored_summary(dataset) != nullptr;
+}
+
+Summary with_labels(Summary summary, const Target& target, const std::vector<std::int32_t>& groups) {
+  summarize_target(target, summary);
+  summary.groups = count_groups(groups);
+  return summary;
+}
+
+template <class T>
+Summary summarize(const Context& context, const Dataset<T>& dataset) {
+  const auto stored = find_stored_summary(dataset);
+  const bool known = stored && stored->missing.empty();
+  return with_labels(known ? stored->matrix : summarize_matrix<Gaps::none>(context, dataset), dataset.target,
+                     dataset.groups);
 }
 
 MemoryNeed memory_need(const Summary& summary, int element_bytes) {
@@ -237,6 +297,14 @@ MemoryNeed memory_need(const Summary& summary, int element_bytes) {
   return need;
 }
 
+template std::shared_ptr<const StoredSummary> find_stored_summary(const Dataset<float>&);
+template std::shared_ptr<const StoredSummary> find_stored_summary(const Dataset<double>&);
+template void keep_stored_summary(StoredSummary, const Dataset<float>&);
+template void keep_stored_summary(StoredSummary, const Dataset<double>&);
+template StoredSummary summarize_to_store(const Context&, const Dataset<float>&);
+template StoredSummary summarize_to_store(const Context&, const Dataset<double>&);
+template bool has_stored_summary(const Dataset<float>&);
+template bool has_stored_summary(const Dataset<double>&);
 template Summary summarize(const Context&, const Dataset<float>&);
 template Summary summarize(const Context&, const Dataset<double>&);
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <memory>
 #include <tuple>
 
 #include <sheaf/io.hpp>
@@ -15,6 +16,7 @@
 #include "data/matrices/matrix_file.hpp"
 #include "data/read/other_files.hpp"
 #include "data/read/reading.hpp"
+#include "data/sheaf_file/cache.hpp"
 
 namespace sheaf {
 
@@ -55,6 +57,11 @@ template <class T>
 Dataset<T> read_tenx(const Reading& reading);
 template <class T>
 Dataset<T> read_xlsx(const Reading& reading);
+template <class T>
+Dataset<T> read_sheaf_file(const Reading& reading);
+template <class T>
+void write_sheaf_file(const Writing<T>& writing);
+bool is_sheaf_file(std::string_view bytes);
 bool is_npy(std::string_view bytes);
 bool looks_like_npz(std::string_view bytes);
 bool looks_like_market(std::string_view bytes);
@@ -114,6 +121,11 @@ constexpr Writer<T> no_writer = nullptr;
 
 /// A new format is a reader, a writer and a row here. By content, the first row that claims the bytes counts.
 constexpr std::array table{
+    Row{{"sheaf", "sheaf", "a whole dataset in binary form, used where it is mapped", true, true, true},
+        Content::matrix,
+        is_sheaf_file,
+        {read_sheaf_file<float>, read_sheaf_file<double>},
+        {write_sheaf_file<float>, write_sheaf_file<double>}},
     Row{{"npy", "npy", "a NumPy array of one or two dimensions", false},
         Content::matrix,
         is_npy,
@@ -316,15 +328,22 @@ Dataset<T> read_dataset(const Context& context, const std::string& given, const 
   const std::string name = path == "-" ? "standard input" : path;
   const bool automatic = options.format == "auto";
   const Format* format = automatic ? format_by_ending(path) : &format_named(options.format);
-  const TextSource source(path, context.progress(), context.stop(), cpu_budget(context));
-  Reading reading{context, without_mark(source.text()), name, options};
-  reading.mapped = source.mapped();
+  const auto key = sheaf_file::cache_key<T>(path, options);
+  if (auto cached = sheaf_file::read_cache<T>(context, path, options, key)) return *std::move(cached);
+  const auto source = std::make_shared<const TextSource>(path, context.progress(), context.stop(), cpu_budget(context));
+  Reading reading{context, without_mark(source->text()), name, options};
+  reading.mapped = source->mapped();
+  reading.owner = source;
   try {
     auto dataset = read_with<T>(reading, automatic ? format_of_file(format, reading.text) : *format);
-    source.check_whole();
+    source->check_whole();
+    if (dataset.owner == source) source->keep_in_use();
+    if (row_of(format_named(dataset.format)).content == Content::text &&
+        key.text == sheaf_file::cache_key<T>(path, options).text)
+      sheaf_file::write_cache(context, key, dataset);
     return dataset;
   } catch (const Error&) {  // what a shortened file looks like to a reader is not what is wrong with it
-    source.check_whole();
+    source->check_whole();
     throw;
   }
 }

@@ -34,10 +34,10 @@ void write_dataset(const Context& context, const Dataset<T>& dataset, const std:
   if (options.digits < 0 || options.digits > 40)
     fail_usage("{} significant digits cannot be written; from 1 to 40, or 0 for the fewest that keep the value",
                options.digits);
-  if (dataset.target.several())
+  if (!format.whole && dataset.target.several())
     fail("{}: files have one label, and --label names {} targets; name one, and the others are written as features",
          dataset.source, dataset.target.targets());
-  if (dataset.target.survival())
+  if (!format.whole && dataset.target.survival())
     fail(
         "{}: files have one label, and this dataset has times and events; leave out --event, and the events are "
         "written "

@@ -296,22 +296,28 @@ bool check_finite(const Reading& reading, const Dataset<T>& dataset) {
           return;
         if (std::isnan(value)) missing = true;
         if (std::isnan(value) && keeps) return;
-        const auto place = fmt::format(
-            "{}: row {}, feature {}", reading.name, i + 1,
-            dataset.feature_names.empty() ? std::to_string(feature + 1) : shown(dataset.feature_name(feature)));
-        if (std::isnan(value))
-          fail(
-              "{}, is NaN, a missing value; fill in missing values (--missing median; fit and search: --impute "
-              "median), or leave the feature out (--ignore)",
-              place);
-        fail("{}, is infinite{}; a finite number is expected", place,
-             std::is_same_v<T, float> ? ", or too large for single precision (--precision double)" : "");
+        fail_not_finite(reading, dataset, i, feature, value);
       });
   });
   return missing;
 }
 
 }  // namespace
+
+template <class T>
+void fail_not_finite(const Reading& reading, const Dataset<T>& dataset, std::int64_t row, std::int64_t feature,
+                     T value) {
+  const auto place =
+      fmt::format("{}: row {}, feature {}", reading.name, row + 1,
+                  dataset.feature_names.empty() ? std::to_string(feature + 1) : shown(dataset.feature_name(feature)));
+  if (std::isnan(value))
+    fail(
+        "{}, is NaN, a missing value; fill in missing values (--missing median; fit and search: --impute "
+        "median), or leave the feature out (--ignore)",
+        place);
+  fail("{}, is infinite{}; a finite number is expected", place,
+       std::is_same_v<T, float> ? ", or too large for single precision (--precision double)" : "");
+}
 
 const RowTable::Column* RowTable::find(std::string_view name) const {
   if (name.empty()) return nullptr;
@@ -440,6 +446,8 @@ Dataset<T> read_with_metadata(const Reading& reading, const ReadRows<T>& read) {
   return finish_dataset(join, std::move(file));
 }
 
+template void fail_not_finite(const Reading&, const Dataset<float>&, std::int64_t, std::int64_t, float);
+template void fail_not_finite(const Reading&, const Dataset<double>&, std::int64_t, std::int64_t, double);
 template Dataset<float> finish_dataset(const Reading&, MatrixFile<float>);
 template Dataset<double> finish_dataset(const Reading&, MatrixFile<double>);
 template Dataset<float> read_with_metadata(const Reading&, const ReadRows<float>&);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,8 @@ struct Reading {
   const ReadOptions& options;
   std::int64_t chunk_bytes = std::int64_t{1} << 20;  ///< about; results and messages do not depend on it
   bool mapped = false;                               ///< the text is a mapped file: pages given up are read again
+  /// Keeps the text alive for a dataset that uses it where it is; empty: none may.
+  std::shared_ptr<const void> owner = {};
 
   const char* limit() const { return text.data() + text.size(); }
 };

@@ -4,6 +4,7 @@
 #include <sheaf/solvers/svm.hpp>
 
 #include "core/fail.hpp"
+#include "data/checks/row_weights.hpp"
 #include "kernel/model/plan.hpp"
 #include "kernel/model/platt.hpp"
 #include "kernel/model/row_subset.hpp"
@@ -15,10 +16,9 @@ using kernel::ModelPlan;
 using kernel::SheafPlan;
 
 std::vector<float> weights_of(std::span<const float> given, std::int64_t rows) {
+  check_row_weights(given, rows);
   std::vector<float> weights(given.begin(), given.end());
   if (given.empty()) weights.assign(static_cast<std::size_t>(rows), 1.0F);
-  if (static_cast<std::int64_t>(weights.size()) != rows)
-    fail("there are {} row weights for {} rows", given.size(), rows);
   return weights;
 }
 

@@ -9,6 +9,7 @@
 #include "kernel/model/plan.hpp"
 #include "kernel/model/platt.hpp"
 #include "kernel/model/predict.hpp"
+#include "kernel/values/range.hpp"
 
 namespace sheaf {
 namespace kernel {
@@ -119,6 +120,8 @@ Predictions predict_svm(const Context& context, const SvmModel& model, const Dat
   if (result.columns > 0) {
     const auto support = support_of(model, std::type_identity<T>{}, context.threads());
     const auto svms = svms_for(model, dataset);
+    kernel::check_kernel_values(dataset, {}, model.kernel, kernel::largest_square(support.x, context.threads()),
+                                context.threads());
     const auto block = decision_values<T>(context, model.kernel, support, svms, dataset);
     for (std::int64_t i = 0; i < result.rows; ++i)
       for (std::int32_t m = 0; m < result.columns; ++m) result.decisions.push_back(block(i, m));

@@ -11,6 +11,7 @@
 #include "kernel/smo/chunks.hpp"
 #include "kernel/smo/rounds.hpp"
 #include "kernel/smo/task_progress.hpp"
+#include "kernel/values/range.hpp"
 #include "kernel/values/table.hpp"
 #include "kernel/verbs/ops.hpp"
 
@@ -156,6 +157,7 @@ template <class T>
 SvmFits train_all(const Context& context, const Dataset<T>& dataset, const SvmSheaf& sheaf, const SvmParams& params) {
   check_sheaf(sheaf, dataset.rows(), dataset.features(), params);
   const RowOrder order = order_rows(sheaf);
+  check_kernel_values(dataset, order.rows, params.kernel, -1, context.threads());
   Results results(sheaf, params, order);
   // The sum of the variables is 0 but in one-class models.
   std::vector<double> offsets;

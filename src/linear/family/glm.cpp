@@ -4,6 +4,7 @@
 #include <sheaf/solvers/losses.hpp>
 
 #include "core/fail.hpp"
+#include "data/matrix_bytes.hpp"
 #include "data/text/model_file.hpp"
 #include "family/family.hpp"
 #include "family/values.hpp"
@@ -112,6 +113,7 @@ class GlmSearch : public FamilySearch {
     const auto per_column = linear::glm_bytes<T>(rows, dataset_.features() + (problem_.params.intercept ? 1 : 0));
     const auto memory = context.memory();
     auto data = 2 * matrix_bytes(dataset_.x);
+    if (context.device().is_cpu()) data = std::min(data, 2 * training_bytes(dataset_.x));
     if (context.device().is_cuda()) data = std::min(data, memory / 2);  // larger data are streamed
     const auto room = memory - memory / weights_share - data;
     const auto most = context.device().is_cpu() ? worthwhile_on_cpu : worthwhile_on_gpu;

@@ -4,6 +4,7 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "data/matrix_bytes.hpp"
 #include "data/text/model_file.hpp"
 #include "family/family.hpp"
 #include "family/values.hpp"
@@ -219,6 +220,7 @@ class LinearSearch : public FamilySearch {
     const auto rows = dataset_.rows();
     const auto memory = context.memory();
     auto data = 2 * matrix_bytes(dataset_.x);
+    if (context.device().is_cpu()) data = std::min(data, 2 * training_bytes(dataset_.x));
     if (context.device().is_cuda()) data = std::min(data, memory / 2);  // larger data are streamed
     const auto room = memory - memory / weights_share - data;
     const auto fitting = room / std::max<std::int64_t>(bytes_per_task(), 1) / 8 * 8;

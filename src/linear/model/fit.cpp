@@ -2,6 +2,7 @@
 
 #include <sheaf/solvers/linear.hpp>
 
+#include "data/checks/row_weights.hpp"
 #include "linear/model/problem.hpp"
 
 namespace sheaf {
@@ -25,7 +26,7 @@ LinearModel linear::train_seen(const Context& context, const Dataset<T>& dataset
   auto problem = linear::make_problem(context, dataset.target, dataset.source, dataset.rows(), asked);
   const auto options =
       linear::with_method(context, dataset, asked, static_cast<std::int64_t>(problem.sheaf.tasks.size()));
-  linear::check_row_weights(row_weights, problem.sheaf.examples);
+  check_row_weights(row_weights, problem.sheaf.examples);
   problem.sheaf.row_weights.assign(row_weights.begin(), row_weights.end());
   if (seen != nullptr) {
     problem.sheaf.column_transforms = seen->splits;

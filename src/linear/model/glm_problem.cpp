@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/fail.hpp"
+#include "data/checks/row_weights.hpp"
 #include "linear/glm/lbfgs.hpp"
 #include "linear/losses/losses.hpp"
 #include "linear/losses/target_range.hpp"
@@ -90,6 +91,22 @@ void for_glm_predictions(const Context& context, const Dataset<T>& dataset, cons
                           reserved, use, respond);
 }
 
+/// The dispersion of such targets is 0, and the logarithm of the likelihood infinite.
+void check_varies(const Target& target, const std::string& source, GlmFamily family,
+                  std::span<const float> row_weights) {
+  if (family != GlmFamily::gaussian && family != GlmFamily::gamma && family != GlmFamily::inverse_gaussian) return;
+  const auto& values = target.values;
+  std::size_t first = values.size();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!row_weights.empty() && row_weights[i] == 0) continue;
+    first = std::min(first, i);
+    if (values[i] != values[first]) return;
+  }
+  if (first < values.size())
+    fail("{}: the label{} is {} in all rows, so that there is nothing to learn", source,
+         target.name.empty() ? "" : fmt::format(" '{}'", target.name), values[first]);
+}
+
 GlmProblem make_glm_problem(const Target& target, const std::string& source, std::int64_t rows,
                             const GlmOptions& options, std::span<const float> row_weights, std::int64_t features) {
   GlmProblem problem{{}, {}, glm_kind(options.family, options.link), {}, {}};
@@ -122,6 +139,7 @@ GlmProblem make_glm_problem(const Target& target, const std::string& source, std
     if (survival) set_survival_targets(features, problem);
     check_targets(info(kind.loss).targets, sheaf.targets, 1, source,
                   fmt::format("the family {}", to_string(kind.family)));
+    check_varies(target, source, kind.family, row_weights);
     return problem;
   }
   check_two_classes(problem.labels, source);

@@ -1,4 +1,5 @@
 #include "linear/model/net_problem.hpp"
+#include "data/checks/row_weights.hpp"
 
 #include <algorithm>
 

@@ -15,6 +15,7 @@
 #include <sheaf/solvers/linear.hpp>
 
 #include "core/fail.hpp"
+#include "data/checks/row_weights.hpp"
 #include "linear/model/problem.hpp"
 
 namespace sheaf {
@@ -216,7 +217,7 @@ LinearModel train_one_class(const Context& context, const Dataset<T>& dataset, c
                             std::span<const float> row_weights) {
   if (!(options.nu > 0 && options.nu <= 1)) fail_usage("nu is {}; it must be above 0 and at most 1", options.nu);
   if (!(options.tolerance > 0)) fail_usage("the tolerance must be above 0");
-  linear::check_row_weights(row_weights, dataset.rows());
+  check_row_weights(row_weights, dataset.rows());
   return OneClass<T>(context, dataset, options, row_weights).run();
 }
 

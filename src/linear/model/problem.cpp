@@ -88,15 +88,6 @@ Problem make_problem(const Context& context, const Target& target, const std::st
   return problem;
 }
 
-void check_row_weights(std::span<const float> row_weights, std::int64_t rows) {
-  if (row_weights.empty()) return;
-  if (static_cast<std::int64_t>(row_weights.size()) != rows)
-    fail("there are {} row weights for {} rows", row_weights.size(), rows);
-  for (std::size_t i = 0; i < row_weights.size(); ++i)
-    if (!std::isfinite(row_weights[i]) || row_weights[i] < 0)
-      fail("the weight of row {} is {}; weights are 0 or more", i + 1, row_weights[i]);
-}
-
 void check_offsets(std::span<const double> offsets, std::int64_t rows, std::span<const std::string> class_names) {
   if (offsets.empty()) return;
   const auto columns = std::max<std::int64_t>(std::ssize(class_names), 1);

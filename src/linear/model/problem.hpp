@@ -29,9 +29,6 @@ struct Problem {
 Problem make_problem(const Context& context, const Target& target, const std::string& source, std::int64_t rows,
                      const LinearOptions& options);
 
-/// One weight of 0 or more for each row, or none at all; anything else is an Error.
-void check_row_weights(std::span<const float> row_weights, std::int64_t rows);
-
 /// One finite number for each row, or none at all; anything else is an Error. With several `class_names` one for each
 /// class.
 void check_offsets(std::span<const double> offsets, std::int64_t rows, std::span<const std::string> class_names = {});

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "core/instruction_sets.hpp"
+#include "data/matrix_bytes.hpp"
 #include "linear/products/blas_cpu.hpp"
 #include "linear/products/factors_cpu.hpp"
 #include "linear/products/gram_cpu.hpp"
@@ -26,7 +27,7 @@ class CpuOps final : public LinearOps<T> {
         threads_(context.threads()),
         losses_(dataset.rows(), context.threads()) {}
 
-  std::int64_t data_bytes() const override { return matrix_bytes(x_) * (is_sparse(x_) ? 2 : 1); }
+  std::int64_t data_bytes() const override { return training_bytes(x_); }
 
   void multiply_raw(BlockView<const T> w, BlockView<T> z) override {
     if (const auto* sparse = std::get_if<SparseMatrix<T>>(&x_))

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "core/fail.hpp"
+#include "data/checks/row_weights.hpp"
 #include "data/labels.hpp"
 #include "data/predictions.hpp"
 #include "data/row_subset.hpp"
@@ -22,8 +23,7 @@ using neighbors::Voters;
 using neighbors::VoteRule;
 
 std::vector<std::int32_t> rows_with_weight(std::span<const float> weights, std::int64_t rows) {
-  if (!weights.empty() && std::ssize(weights) != rows)
-    fail("there are {} row weights for {} rows", weights.size(), rows);
+  check_row_weights(weights, rows);
   std::vector<std::int32_t> places;
   for (std::int32_t i = 0; i < rows; ++i)
     if (weights.empty() || weights[static_cast<std::size_t>(i)] > 0) places.push_back(i);

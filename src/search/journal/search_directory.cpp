@@ -7,6 +7,7 @@
 #include "core/fail.hpp"
 #include "core/hash/sha256.hpp"
 #include "data/parameter_json.hpp"
+#include "data/sheaf_file/file.hpp"
 #include "search/journal/journal.hpp"
 #include "search/journal/result_folder.hpp"
 #include "search/journal/shared_batches.hpp"
@@ -54,7 +55,7 @@ Json models_json(const SearchSpace& space) {
 
 /// Without options that decide only what is made of the search at its end, or when that is.
 Json settings_json(const SearchSettings& s) {
-  const auto hash = hash_file(s.data);
+  const auto hash = sheaf_file::hash_dataset_file(s.data);
   Json also = Json::array();
   for (const auto device : s.options.also) also.push_back(to_string(device));
   return {{"sheaf", SHEAF_VERSION},
@@ -73,7 +74,7 @@ Json settings_json(const SearchSettings& s) {
           {"pipeline", parameters_json(s.options.pipeline)},
           {"row_weights", checksum(s.options.row_weights)},
           {"model", models_json(s.space)},
-          {"reading", parameters_json(s.reading)}};
+          {"reading", parameters_json(s.reading, {"verify", "cache"})}};
 }
 
 const std::vector<std::string>& result_files() {
