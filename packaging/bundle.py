@@ -71,6 +71,7 @@ def main():
         (unpacked,) = Path(scratch).iterdir()
         for file in [unpacked / "sheaf/bin/sheaf", *(unpacked / "sheaf").glob("_core*.so")]:
             output("strip", "--strip-unneeded", file)
+        (unpacked / "sheaf/bin/sheaf").chmod(0o755)  # unpacking loses it
         tag = f"manylinux_2_{newest_glibc(bundle(unpacked / 'sheaf'))}"
         about = next(unpacked.glob("*.dist-info/WHEEL"))
         about.write_text(re.sub(r"-linux_", f"-{tag}_", about.read_text()))

@@ -62,7 +62,7 @@ assert sys.prefix in next(line for line in maps.splitlines() if 'libzstd-' in li
   echo "== the archive of Python sources"
   mkdir "$scratch/sources" && tar -xzf "$(one 'sheaf-*.tar.gz')" -C "$scratch/sources"
   sources=$(echo "$scratch"/sources/sheaf-*)
-  for folder in cmake include src cli python/src python/sheaf; do
+  for folder in cmake include src cli examples/stories examples/cpp python/src python/sheaf; do
     diff -rq -x __pycache__ -x '*.so' -x bin "$folder" "$sources/library/$folder" || fail "the archive's $folder is not the repository's"
   done
   if [[ $full == sources ]]; then

@@ -14,5 +14,5 @@ mkdir -p "$scratch/sheaf/inst"
 cp -r "$build/r/source/inst/doc" "$scratch/sheaf/inst/doc"
 # R warns of paths longer than 100 characters and of files that it does not know: an archive is neither.
 tar --sort=name --owner=0 --group=0 --numeric-owner -cJf "$scratch/sheaf/src/library.tar.xz" \
-  CMakeLists.txt LICENSE cmake include src cli
+  CMakeLists.txt LICENSE cmake include src cli examples/stories examples/cpp
 (cd "$out" && R CMD build --no-build-vignettes "$scratch/sheaf" >"$scratch/log" 2>&1) || { cat "$scratch/log" >&2; exit 1; }

@@ -17,7 +17,7 @@ from setuptools.command.sdist import sdist
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE / "library" if (HERE / "library").exists() else HERE.parent
-LIBRARY = ["CMakeLists.txt", "cmake", "include", "src", "cli", "LICENSE", "python/CMakeLists.txt", "python/src", "python/sheaf"]
+LIBRARY = ["CMakeLists.txt", "cmake", "include", "src", "cli", "examples/stories", "examples/cpp", "LICENSE", "python/CMakeLists.txt", "python/src", "python/sheaf"]
 
 
 def version() -> str:

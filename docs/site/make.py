@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import stories
+
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "docs/site"
 LEFT_OUT = ("README.md", "docs/site/", ".github/")
@@ -49,7 +51,7 @@ def toctree(entries):
 
 def write_contents(source, pages):
     """The landing page, and tables of contents for pages that no other one lists."""
-    index = (SITE / "index.md").read_text()
+    index = (SITE / "index.in").read_text()
     listed = set(re.findall(r"^(docs/[a-z-]+)$", index, re.MULTILINE))
     guides = [page[:-3] for page in pages if re.fullmatch(r"docs/[a-z-]+\.md", page)]
     more = [page for page in guides if page not in listed and page != "docs/app"]
@@ -135,6 +137,7 @@ def main():
     header = (ROOT / "include/sheaf/version.hpp").read_text()
     version = re.search(r'SHEAF_VERSION "(.*)"', header).group(1)
     write_contents(source, collect(source))
+    stories.write(ROOT, source, build)
     python_reference(source, build)
     r_reference(source, build)
     cpp_reference(source, site, version)

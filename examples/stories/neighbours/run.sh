@@ -14,7 +14,7 @@ head -301 rows.csv > train.csv
 sheaf search train.csv --model knn --k 1:30 --vote uniform,inverse-distance --scale standard --output found --force --seed 5 > search.txt
 grep -A2 '^Chosen' search.txt
 
-# The prediction for each new row, and the rows of train.csv (from 0) that decided it, with their labels, distances and votes.
+# The prediction for each new row, and the rows of train.csv (counted from 1) that decided it, with their labels, distances and votes.
 sheaf predict new.csv --model-file found/model.txt --output predictions.csv --explain why.csv > scores.txt
 head -1 scores.txt
 head -8 why.csv
