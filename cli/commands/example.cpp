@@ -9,10 +9,10 @@
 #include <sheaf/io.hpp>
 
 #include "command.hpp"
+#include "commands/planted.hpp"
 #include "common.hpp"
 #include "core/fail.hpp"
 #include "core/names.hpp"
-#include "planted.hpp"
 #include "stories.hpp"
 #include "terminal.hpp"
 

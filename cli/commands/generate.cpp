@@ -5,8 +5,8 @@
 #include <sheaf/generate.hpp>
 
 #include "command.hpp"
+#include "commands/planted.hpp"
 #include "core/text.hpp"
-#include "planted.hpp"
 #include "tables.hpp"
 
 namespace sheaf::cli {

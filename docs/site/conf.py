@@ -15,6 +15,7 @@ html_title = f"Sheaf {release}"
 html_static_path = []
 html_extra_path = [path for path in [os.environ["SHEAF_SITE_EXTRA"]] if os.path.isdir(path)]  # Doxygen's pages
 html_show_sphinx = False
+smartquotes = False  # they make one dash of the two of an option
 pygments_style = "default"
 
 if importlib.util.find_spec("sheaf") is not None:
