@@ -68,6 +68,14 @@ def run(command, folder, environment):
     return ended.stdout
 
 
+def refuses_a_folder_in_use(build, story, scratch, environment):
+    """Somebody's work may be in it."""
+    before = sorted(Path(scratch).rglob("*"))
+    ended = subprocess.run([build / "sheaf", "example", story, "folder"], cwd=scratch, env=environment, capture_output=True, text=True)
+    assert ended.returncode == 1 and "folder: exists" in ended.stderr, ended
+    assert sorted(Path(scratch).rglob("*")) == before
+
+
 def python_of(build):
     """The Python for which the package is built."""
     cache = (build / "CMakeCache.txt").read_text()
@@ -81,6 +89,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         run([build / "sheaf", "example", story, "folder", "--quiet"], scratch, environment)
         folder = Path(scratch) / "folder"
+        refuses_a_folder_in_use(build, story, scratch, environment)
         if (folder / "own.cpp").exists():
             environment["PKG_CONFIG_PATH"] = str(build / "r/prefix/lib/pkgconfig")
             if not (build / "r/prefix").exists():
