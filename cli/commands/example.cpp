@@ -127,7 +127,7 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.positional("NAME", example->name, "the example; without it, all are listed", false);
   arguments.positional("DIR", example->folder, "the folder to make [NAME]", false);
   example->common.declare(arguments, {"threads"}, {.precision = false, .json = false});
-  arguments.writes({"DIR"});
+  arguments.writes_folder("DIR");
   return [example] { example->run(); };
 }
 
