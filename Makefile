@@ -6,6 +6,8 @@
 # make check    format, documents, layers, clang-tidy and a minute of fuzzing, on what differs from the main branch
 # make fuzz     fuzz all targets in turn, MINUTES=n (default 10)
 # make weekly   sanitizers, assertions, fuzzing, comparisons with other programs: hours
+# make packages Debian packages, a Python wheel and its sources, an R package: build/packages
+# make site     the pages of docs/ as one site: build/site/html
 # make bench    the benchmarks of this machine
 # make format   format the sources         make tidy    clang-tidy over all files
 # make docs     docs/commands.md from the program
@@ -21,7 +23,7 @@ export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 CUDA := $(if $(wildcard /dev/nvidiactl /dev/dxg),auto,off)
 CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DSHEAF_CUDA=$(CUDA) $(CACHE)
 
-.PHONY: all build setup demo python r test check fuzz weekly bench format tidy docs clean
+.PHONY: all build setup demo python r test check fuzz weekly packages site bench format tidy docs clean
 
 all: build
 
@@ -65,6 +67,16 @@ fuzz:
 weekly:
 	@scripts/setup.sh test
 	@scripts/weekly.sh $(MINUTES)
+
+packages:
+	@scripts/setup.sh packages
+	@$(CONFIGURE) -DSHEAF_WERROR=$(WERROR) > /dev/null
+	@cmake --build $(BUILD) --parallel $(JOBS) --target sheaf sheaf_shared sheaf_texts sheaf_python sheaf_r_vignettes
+	@packaging/make.sh $(BUILD)
+
+site: python
+	@scripts/setup.sh site
+	@docs/site/make.py $(BUILD)
 
 bench: setup
 	@$(CONFIGURE) -DSHEAF_WERROR=$(WERROR)

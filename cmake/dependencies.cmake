@@ -65,6 +65,7 @@ if(SHEAF_HDF5_INCLUDE AND SHEAF_HDF5_HL_LIBRARY AND CMAKE_OBJDUMP)
     set_source_files_properties(src/data/matrices/hdf5.cpp PROPERTIES
       COMPILE_DEFINITIONS SHEAF_HDF5="${CMAKE_MATCH_1}" COMPILE_OPTIONS "-isystem;${SHEAF_HDF5_INCLUDE}"
       SKIP_UNITY_BUILD_INCLUSION ON)
+    set(sheaf_hdf5_soname ${CMAKE_MATCH_1})
     list(APPEND sheaf_dependencies ${CMAKE_DL_LIBS})
   endif()
 endif()

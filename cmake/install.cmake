@@ -71,6 +71,11 @@ if(NOT CMAKE_CROSSCOMPILING)
   install(FILES ${share}/sheaf.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT program)
 endif()
 
+
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sheaf RENAME copyright COMPONENT program)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libsheaf${sheaf_interface_version} RENAME copyright COMPONENT library)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libsheaf-dev RENAME copyright COMPONENT development)
+
 set(CPACK_PACKAGE_VENDOR "Sheaf")
 set(CPACK_PACKAGE_CONTACT "The Sheaf developers")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
@@ -93,6 +98,11 @@ if(BUILD_SHARED_LIBS)
 else()
   set(CPACK_COMPONENTS_ALL program development)
   set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libfmt-dev, libopenblas-dev, zlib1g-dev, liblzma-dev, libzstd-dev, libexpat1-dev")
+endif()
+if(sheaf_hdf5_soname)  # opened when such a file is read; the package is called like the library
+  string(REGEX REPLACE "^(lib[^_.]+)(_serial)?(_hl)\\.so\\.(.*)$" "\\1-hl-\\4" hdf5_package "${sheaf_hdf5_soname}")
+  set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS ${hdf5_package})
+  set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS ${hdf5_package})
 endif()
 if(SHEAF_CUDA_FOUND)  # opened when a GPU is asked for, so that nothing shows it in the files
   string(REPLACE "." "-" cuda_version "${CUDAToolkit_VERSION_MAJOR}.${CUDAToolkit_VERSION_MINOR}")

@@ -1,6 +1,7 @@
 """Builds the extension module and the program with CMake, in the repository that this folder belongs to.
 
 The build folder is SHEAF_BUILD, else the repository's build/, so that an existing build is used and not repeated.
+An archive of sources holds what the build needs of the repository in the folder library.
 """
 
 import os
@@ -12,9 +13,11 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.sdist import sdist
 
 HERE = Path(__file__).resolve().parent
-REPOSITORY = HERE.parent
+REPOSITORY = HERE / "library" if (HERE / "library").exists() else HERE.parent
+LIBRARY = ["CMakeLists.txt", "cmake", "include", "src", "cli", "examples/stories", "examples/cpp", "LICENSE", "python/CMakeLists.txt", "python/src", "python/sheaf"]
 
 
 def version() -> str:
@@ -42,4 +45,26 @@ class CMakeBuild(build_ext):
         shutil.copy2(build / "python/sheaf/bin/sheaf", package / "bin/sheaf")
 
 
-setup(version=version(), ext_modules=[Extension("sheaf._core", [])], cmdclass={"build_ext": CMakeBuild})
+class SourceArchive(sdist):
+    """Adds what the build needs of the repository; the package's own files are a part of it."""
+
+    def make_release_tree(self, base_dir, files) -> None:
+        super().make_release_tree(base_dir, files)
+        root = Path(base_dir)
+        shutil.rmtree(root / "sheaf", ignore_errors=True)
+        for name in LIBRARY:
+            source, target = REPOSITORY / name, root / "library" / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if source.is_dir():
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.so", "bin"))
+            else:
+                shutil.copy2(source, target)
+
+
+setup(
+    version=version(),
+    packages=["sheaf"],
+    package_dir={"sheaf": os.path.relpath(REPOSITORY / "python/sheaf", HERE)} if REPOSITORY != HERE.parent else {},
+    ext_modules=[Extension("sheaf._core", [])],
+    cmdclass={"build_ext": CMakeBuild, "sdist": SourceArchive},
+)

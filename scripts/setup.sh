@@ -3,6 +3,8 @@
 #   scripts/setup.sh          compilers and libraries
 #   scripts/setup.sh python   also what the Python package and its tests need
 #   scripts/setup.sh r        also what the R package and its tests need
+#   scripts/setup.sh packages also what makes packages of all of them
+#   scripts/setup.sh site     what makes the site
 #   scripts/setup.sh test     also all of that and what format, clang-tidy, fuzzing and the comparisons with LIBLINEAR and LIBSVM need; failing to
 #                             get these is only a remark
 set -euo pipefail
@@ -14,9 +16,12 @@ python=(python3-dev python3-pybind11 pybind11-dev python3-numpy python3-scipy py
   python3-setuptools python3-wheel python3-pip python3-sphinx python3-numpydoc mypy)
 r=(r-base-dev pkg-config r-cran-rcpp r-cran-matrix r-cran-generics r-cran-testthat r-cran-glmnet r-cran-e1071 r-cran-nnet r-cran-mass r-cran-ggplot2
   r-cran-broom r-cran-cli r-cran-knitr r-cran-rmarkdown r-cran-survival r-cran-sandwich r-cran-lmtest r-cran-car r-cran-emmeans)
+site=(python3-sphinx python3-numpydoc python3-myst-parser python3-sphinx-copybutton furo doxygen)
 case ${1:-} in
   python) packages+=("${python[@]}") ;;
   r) packages+=("${r[@]}") ;;
+  packages) packages+=("${python[@]}" "${r[@]}" pandoc dpkg-dev file patchelf python3-venv) ;;
+  site) packages=("${site[@]}") ;;
   test) extra=(clang clang-format clang-tidy libclang-rt-dev liblinear-tools libsvm-tools "${python[@]}" "${r[@]}"
     r-cran-caret r-cran-mlr r-cran-quantreg r-cran-vdiffr python3-h5py python3-anndata python3-biom-format python3-openpyxl) ;;
 esac

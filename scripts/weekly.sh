@@ -35,12 +35,17 @@ differences() {
 # Without libFuzzer: seeded mutations of the corpora, another seed each week.
 mutations() { build/fuzz_replay tests/fuzz/corpus --mutations 200000 --seed "$(date +%Y%V)"; }
 
+# Made anew, installed into empty folders, used; also from their sources alone.
+packages() { make packages && packaging/check.sh build sources; }
+
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 step asan preset asan
 step tsan preset tsan
 step assertions preset assertions
 step differences differences
 step additions python3 tests/additions/additions.py build --programs
+step packages packages
+step site make site
 step mutations mutations
 step fuzz fuzz
 if command -v nvidia-smi > /dev/null && nvidia-smi > /dev/null 2>&1; then

@@ -5,21 +5,12 @@
 #include <sheaf/generate.hpp>
 
 #include "command.hpp"
+#include "commands/planted.hpp"
 #include "core/text.hpp"
 #include "tables.hpp"
 
 namespace sheaf::cli {
 namespace {
-
-template <class T>
-std::string truth_table(const Generated<T>& generated) {
-  std::string text = "position,name,weight\n";
-  for (std::size_t k = 0; k < generated.informative.size(); ++k) {
-    const auto j = generated.informative[k];
-    text += fmt::format("{},{},{}\n", j + 1, generated.dataset.feature_name(j), generated.weights[k]);
-  }
-  return text;
-}
 
 struct Generate {
   std::string kind, output, truth;
@@ -36,7 +27,7 @@ struct Generate {
     const auto context = common.context();
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto generated = generate<T>(context, options);
-      if (!truth.empty()) write_text_file(truth, truth_table(generated));
+      if (!truth.empty()) write_text_file(truth, planted_table(generated));
       write_table(common, context, generated.dataset, output, writing);
     });
   }

@@ -74,10 +74,10 @@ DeviceInfo describe(Device device) {
 
 namespace {
 
-/// The CPU where there is none.
+/// The CPU where there is none, or where the libraries that a GPU needs are not installed.
 Device first_usable_gpu() {
   for (const auto& gpu : cuda::list_devices())
-    if (gpu.usable) return gpu.device;
+    if (gpu.usable) return cuda::libraries_found() ? gpu.device : Device::cpu();
   return Device::cpu();
 }
 

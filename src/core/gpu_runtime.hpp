@@ -12,6 +12,8 @@ namespace sheaf::cuda {
 
 /// Every GPU the driver shows; when there is none, one unusable entry that states why.
 std::vector<DeviceInfo> list_devices();
+/// Whether the libraries that are opened when a GPU is used (cuBLAS) are installed.
+bool libraries_found();
 
 void* allocate(int index, std::int64_t bytes);
 void release(int index, void* memory) noexcept;

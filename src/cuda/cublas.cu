@@ -8,6 +8,8 @@
 
 #include <sheaf/error.hpp>
 
+#include "core/gpu_runtime.hpp"
+
 namespace sheaf::cuda {
 namespace {
 
@@ -61,6 +63,13 @@ Cublas load() {
 const Cublas& cublas() {
   static const Cublas table = load();
   return table;
+}
+
+bool libraries_found() try {
+  cublas();
+  return true;
+} catch (const Error&) {
+  return false;
 }
 
 }  // namespace sheaf::cuda

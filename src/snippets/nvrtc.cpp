@@ -39,7 +39,8 @@ std::vector<std::string> candidates() {
     if (const char* folder = std::getenv(variable); folder != nullptr) folders.emplace_back(folder);
   folders.emplace_back("/usr/local/cuda");
   for (const auto& folder : folders)
-    for (const auto& name : names) files.push_back(folder + "/lib64/" + name);
+    for (const char* sub : {"/lib64/", "/lib/"})
+      for (const auto& name : names) files.push_back(folder + (sub + name));
   return files;
 }
 

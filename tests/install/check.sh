@@ -24,6 +24,13 @@ echo "== the program"
 version=$("$prefix/bin/sheaf" --version)
 [[ $version =~ ^sheaf\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || fail "sheaf --version says '$version'"
 
+echo "== no library of CUDA is needed to start"
+for file in "$prefix/bin/sheaf" "$prefix/$libdir"/libsheaf.so; do
+  [[ -e $file ]] || continue
+  linked=$(readelf -d "$file" | grep -E 'NEEDED.*lib(cuda|cudart|cublas|nvrtc)' || true)
+  [[ -z $linked ]] || fail "$file is linked with CUDA: $linked"
+done
+
 echo "== a project by find_package"
 cmake -S "$source/examples/cpp" -B "$scratch/example" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" >/dev/null
 cmake --build "$scratch/example" >"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; fail "examples/cpp was not built"; }

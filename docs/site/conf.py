@@ -1,0 +1,33 @@
+"""Settings of Sphinx for the site; make.py runs it over the pages that it collects."""
+
+import importlib.util
+import os
+
+project = "Sheaf"
+copyright = "The Sheaf developers; Apache License 2.0"
+version = release = os.environ["SHEAF_VERSION"]
+extensions = ["myst_parser", "sphinx_copybutton"]
+myst_heading_anchors = 4
+copybutton_prompt_text = "$ "
+copybutton_only_copy_prompt_lines = True
+html_theme = "furo"
+html_title = f"Sheaf {release}"
+html_static_path = []
+html_extra_path = [path for path in [os.environ["SHEAF_SITE_EXTRA"]] if os.path.isdir(path)]  # Doxygen's pages
+html_show_sphinx = False
+smartquotes = False  # they make one dash of the two of an option
+pygments_style = "default"
+
+if importlib.util.find_spec("sheaf") is not None:
+    extensions += ["sphinx.ext.autodoc", "numpydoc"]
+    numpydoc_show_class_members = False
+
+
+def skip_inherited(app, what, name, member, skip, options):
+    """Only what this package wrote: scikit-learn has pages of its own."""
+    module = getattr(member, "__module__", None) or ""
+    return True if module and not module.startswith("sheaf") else None
+
+
+def setup(app):
+    app.connect("autodoc-skip-member", skip_inherited)
