@@ -7,7 +7,7 @@ const head = 48;
 
 export const confusionHeight = (classes: number, width: number): number => head + classes * step(classes, width) + 14;
 
-const step = (classes: number, width: number) => Math.min((width - left - 8) / classes, classes < 4 ? 92 : 64);
+const step = (classes: number, width: number) => Math.min((width - left - 8) / classes, classes < 4 ? 120 : 64);
 
 export function drawConfusion(pen: Pen, classes: string[], counts: number[]): void {
   const n = classes.length;

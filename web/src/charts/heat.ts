@@ -1,7 +1,7 @@
 // A map of scores over two settings: a cell for each pair of values, or dots on a plane where values are drawn at random.
-import { axisTitle, score as scoreText, settingText, spread } from "../lib/format";
+import { axisTitle, score as scoreText, scoreTitle, settingText, spread } from "../lib/format";
 import { mean, type ScoredPoint, type Value } from "../lib/points";
-import { shade, type Pen, type Spot } from "./pen";
+import { readable, shade, type Pen, type Spot } from "./pen";
 import { at, logTitle, parameterAxis } from "./scale";
 
 export interface HeatOptions {
@@ -28,7 +28,7 @@ export function isGrid(points: ScoredPoint[], x: string, y: string): boolean {
 export function heatText(point: ScoredPoint, metric: string): string {
   const settings = Object.entries(point.values).map(([key, value]) => `${axisTitle(key)} = ${settingText(value)}`);
   const size = point.size === undefined ? [] : [`size ${point.size.toFixed(1)}`];
-  return [`${metric} ${spread(point.scores[metric])}`, settings.join(", "), ...size].join("\n");
+  return [`${scoreTitle(metric)} ${spread(point.scores[metric])}`, settings.join(", "), ...size].join("\n");
 }
 
 const frame = { left: 64, right: 16, top: 30, bottom: 78 };
@@ -108,11 +108,10 @@ function drawCells(pen: Pen, options: HeatOptions, shown: ScoredPoint[], share: 
     const x = frame.left + ((k % xs.length) + 0.5) * w;
     const y = frame.top + (Math.floor(k / xs.length) + 0.5) * h;
     if (fewCells) {
-      const strong = share(point) > 0.62;
       pen.text(x, y + 4, scoreText(mean(point, options.metric)), {
         size: 11,
         anchor: "middle",
-        colour: strong === pen.theme.dark ? (strong ? "#0f1a22" : "#c9d2dc") : strong ? "#ffffff" : pen.theme.ink,
+        colour: readable(colours[k]!),
       });
     }
     if (options.isChosen(point))

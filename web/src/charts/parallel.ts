@@ -1,5 +1,5 @@
 // Every point as a line across its settings and score; ranges on the axes choose among them.
-import { axisTitle, score as scoreText, settingText } from "../lib/format";
+import { axisTitle, score as scoreText, scoreTitle, settingText } from "../lib/format";
 import { mean, type ScoredPoint } from "../lib/points";
 import { heatText } from "./heat";
 import { shade, short, type Pen, type XY } from "./pen";
@@ -36,7 +36,7 @@ export function columnsOf(points: ScoredPoint[], settings: string[], metric: str
     };
   });
   const scores = points.map((point) => mean(point, metric));
-  columns.push({ name: metric, title: metric, value: (point) => mean(point, metric), axis: (b, t) => scoreAxis(scores, b, t), text: scoreText });
+  columns.push({ name: metric, title: scoreTitle(metric), value: (point) => mean(point, metric), axis: (b, t) => scoreAxis(scores, b, t), text: scoreText });
   return columns;
 }
 

@@ -256,8 +256,16 @@ export function mix(from: string, to: string, share: number): string {
 
 /** Shades of the first colour, the stronger the better, finer near the best (as the surface of the report). */
 export function shade(theme: Theme, share: number): string {
-  const fine = Math.min(1, Math.max(0, share)) ** 2;
-  return mix(mix(theme.card, theme.colours[0]!, 0.06), theme.dark ? "#8fd0f2" : "#1d5c82", fine);
+  const fine = Math.min(1, Math.max(0, share)) ** 3;
+  return mix(mix(theme.card, theme.colours[0]!, 0.08), theme.dark ? "#8fd0f2" : "#1d5c82", fine);
+}
+
+/** Black or white, whichever is easier to read on a colour. */
+export function readable(colour: string): string {
+  const rgb = parseInt(colour.slice(1), 16);
+  const linear = (shift: number) => (((rgb >> shift) & 255) / 255) ** 2.2;
+  const light = 0.2126 * linear(16) + 0.7152 * linear(8) + 0.0722 * linear(0);
+  return light > 0.2 ? "#10151c" : "#ffffff";
 }
 
 /** A name cut to `most` characters. */

@@ -46,7 +46,8 @@ export function ticks(axis: Axis, count: number): number[] {
   const { low, high } = axis;
   if (!(high > low)) return [low];
   if (axis.log) return logTicks(low, high, count);
-  const step = roundStep((high - low) / Math.max(count, 1));
+  let step = roundStep((high - low) / Math.max(count, 1));
+  if (Math.floor(high / step + 1e-9) - Math.ceil(low / step - 1e-9) < 1) step = roundStep(step / 3); // a single tick says little
   const begin = Math.ceil(low / step - 1e-9);
   const steps = Math.floor(high / step + 1e-9) - begin;
   if (!(steps >= 0 && steps <= 10 * Math.max(count, 1))) return [low, high];

@@ -1,5 +1,5 @@
 // A surface over two settings that is turned with the pointer or the arrow keys: quadrilaterals, the farthest drawn first.
-import { axisTitle, score as scoreText, settingText } from "../lib/format";
+import { axisTitle, score as scoreText, scoreTitle, settingText } from "../lib/format";
 import { mean, type ScoredPoint } from "../lib/points";
 import { heatText, type HeatOptions } from "./heat";
 import { shade, type Pen, type XY } from "./pen";
@@ -83,5 +83,5 @@ export function drawSurface(pen: Pen, options: HeatOptions, view: View): void {
   label(1, 1.06, settingText(xs.at(-1)));
   label(1.06, 0, settingText(ys[0]));
   label(1.06, 0.97, settingText(ys.at(-1)));
-  pen.text(12, 18, `${options.metric} from ${scoreText(options.sign * low)} (low) to ${scoreText(options.sign * high)} (high)`, { colour: pen.theme.soft, size: 11 });
+  pen.text(12, 18, `${scoreTitle(options.metric)} from ${scoreText(options.sign * low)} (low) to ${scoreText(options.sign * high)} (high)`, { colour: pen.theme.soft, size: 11 });
 }

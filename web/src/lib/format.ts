@@ -111,3 +111,14 @@ export function plural(count: number, word: string, many = word + "s"): string {
 export function capitalised(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
+
+const titles = new Map<string, string>();
+
+/** Scores have names for people, which the parameter table knows. */
+export function nameScores(metrics: { name: string; title: string }[]): void {
+  for (const { name, title } of metrics) titles.set(name, title);
+}
+
+export function scoreTitle(name: string): string {
+  return titles.get(name) ?? name;
+}

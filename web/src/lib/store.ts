@@ -1,7 +1,9 @@
 // State that several pages share: a value, and who listens to it.
 import { useEffect, useState } from "preact/hooks";
 
-import { get } from "./api";
+import { address, get } from "./api";
+import { listen } from "./events";
+import { nameScores } from "./format";
 import type { Design, Job, Parameters, Status } from "./types";
 
 export interface Store<T> {
@@ -63,10 +65,16 @@ let known: Promise<Parameters> | undefined;
 
 /** The parameter table; asked for once. */
 export function parameters(): Promise<Parameters> {
-  known ??= get<Parameters>("parameters").catch((error) => {
-    known = undefined;
-    throw error;
-  });
+  known ??= get<Parameters>("parameters").then(
+    (table) => {
+      nameScores(table.metrics);
+      return table;
+    },
+    (error) => {
+      known = undefined;
+      throw error;
+    },
+  );
   return known;
 }
 
@@ -74,14 +82,15 @@ export function parameters(): Promise<Parameters> {
 export function follow(): void {
   const refresh = () => get<Status>("status").then(status.set, complain);
   void refresh();
-  const source = new EventSource("api/v1/events");
-  source.onopen = () => {
-    if (!connected.get()) void refresh();
-    connected.set(true);
-  };
-  source.onerror = () => connected.set(false);
-  source.addEventListener("jobs", (event) => jobs.set((JSON.parse(event.data) as { jobs: Job[] }).jobs));
-  for (const name of ["runs", "datasets"]) source.addEventListener(name, () => changes.set(changes.get() + 1));
+  const changed = () => changes.set(changes.get() + 1);
+  listen(
+    address("events"),
+    { jobs: (data) => jobs.set((JSON.parse(data) as { jobs: Job[] }).jobs), runs: changed, datasets: changed },
+    (on) => {
+      if (on && !connected.get()) void refresh();
+      connected.set(on);
+    },
+  );
 }
 
 // Designs that are being made, one for each task; they outlive a reload of the page.

@@ -6,7 +6,7 @@ import { drawScoreCurves, drawUnitCurves, unitCurve, type ScoreCurve, type UnitC
 import { Picture } from "../charts/picture";
 import { at, linear, scoreAxis } from "../charts/scale";
 import { get, post, table } from "../lib/api";
-import { axisTitle, score as scoreText } from "../lib/format";
+import { axisTitle, score as scoreText, scoreTitle } from "../lib/format";
 import { useLoad } from "../lib/hooks";
 import { isNumeric, mean, pointsOf, varying } from "../lib/points";
 import { link, replace, type Route } from "../lib/router";
@@ -61,6 +61,16 @@ interface Line {
   p: number | null;
 }
 
+/** Differences as those to the first line: above 0 if the run's mean is larger. */
+function againstFirst(lines: Line[]): Line[] {
+  return lines.map((line) => {
+    const own = line.mean - lines[0]!.mean;
+    if (line.difference == null || Math.sign(own) === Math.sign(line.difference)) return line;
+    const ends = line.differenceInterval;
+    return { ...line, difference: -line.difference, differenceInterval: ends && [-ends[1], -ends[0]] };
+  });
+}
+
 /** Both forms of `sheaf compare --json` as lines. */
 function linesOf({ comparison, runs }: Answer): Line[] {
   if (comparison.searches)
@@ -102,7 +112,7 @@ export function Compare({ route }: { route: Route }) {
               <li key={run.id}>
                 <i class={`swatch f${k % 8}`} aria-hidden="true" /> <a href={link("runs", run.id)}>{run.path}</a>{" "}
                 <span class="soft">
-                  {modelName(run)}, {run.score} {valueText(run)}
+                  {modelName(run)}, {scoreTitle(run.score ?? "")} {valueText(run)}
                 </span>{" "}
                 <button type="button" class="link" aria-label={`Leave out ${run.name}`} onClick={() => set(ids.filter((id) => id !== run.id))}>
                   leave out
@@ -136,8 +146,8 @@ function Comparison({ ids }: { ids: string[] }) {
   if (loaded.error) return <Failure error={loaded.error} again={loaded.again} />;
   if (!loaded.value) return <Waiting what="Comparing" />;
   const answer = loaded.value;
-  const lines = linesOf(answer);
-  const score = answer.comparison.score ?? "score";
+  const lines = againstFirst(linesOf(answer));
+  const score = scoreTitle(answer.comparison.score ?? "score");
   const colour = (line: Line) => Math.max(0, ids.indexOf(line.id));
   const signed = (value: number | null) => (value == null ? "" : `${value > 0 ? "+" : ""}${value.toFixed(4)}`);
   const legend = lines.map((line) => ({ colour: colour(line), text: line.name }));
@@ -163,7 +173,7 @@ function Comparison({ ids }: { ids: string[] }) {
             { name: "name", title: "run", cell: (line) => <a href={link("runs", line.id)}>{line.name}</a> },
             { name: "mean", title: "mean", right: true, key: (line) => line.mean, cell: (line) => scoreText(line.mean) },
             { name: "interval", title: "95 % interval", right: true, cell: (line) => (line.interval ? line.interval.map(scoreText).join(" to ") : "") },
-            { name: "difference", title: "difference", right: true, key: (line) => line.difference, cell: (line) => signed(line.difference) },
+            { name: "difference", title: `difference to ${lines[0]!.name}`, right: true, key: (line) => line.difference, cell: (line) => signed(line.difference) },
             { name: "difference-interval", title: "its 95 % interval", right: true, cell: (line) => (line.differenceInterval ? line.differenceInterval.map(signed).join(" to ") : "") },
             { name: "p", title: "p-value", right: true, key: (line) => line.p, cell: (line) => (line.p == null ? "" : line.p < 0.0001 ? "< 0.0001" : line.p.toFixed(4)) },
           ]}
@@ -183,7 +193,7 @@ function Comparison({ ids }: { ids: string[] }) {
       {differences.length > 0 && (
         <Picture
           title="Differences"
-          about="An interval that holds 0 means that the splits do not tell the runs apart."
+          about={`To ${lines[0]!.name}. An interval that holds 0 means that the splits do not tell the runs apart.`}
           height={differences.length * lineHeight + 60}
           draw={(pen) => drawIntervals(pen, differences, `difference of ${score}`, 0)}
           data={() => ({ columns: ["run", "difference", "low", "high"], rows: differences.map((one) => [one.name, one.value, one.low, one.high]) })}
@@ -310,7 +320,7 @@ function Overlays({ ids, runs, legend }: { ids: string[]; runs: Run[]; legend: {
           about="Of other settings the best value."
           height={330}
           legend={legend}
-          draw={(pen) => drawScoreCurves(pen, { x: over.axis, y: over.score, curves: over.curves })}
+          draw={(pen) => drawScoreCurves(pen, { x: over.axis, y: scoreTitle(over.score), curves: over.curves })}
           data={() => ({ columns: ["run", over.axis, "mean", "standard deviation"], rows: over.curves.flatMap((curve) => curve.points.map((point) => [curve.name, point.x, point.summary.mean, point.summary.standard_deviation])) })}
           keys={[over]}
         />

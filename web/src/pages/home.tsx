@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 
 import { get, post } from "../lib/api";
-import { ago, bytes, duration, grouped, score } from "../lib/format";
+import { ago, bytes, duration, grouped, score, scoreTitle } from "../lib/format";
 import { useLoad, useSettled } from "../lib/hooks";
 import { go, link, type Route } from "../lib/router";
 import { changes, complain, jobs, status, useStore } from "../lib/store";
@@ -146,7 +146,7 @@ function Runs() {
     },
     { name: "source", title: "dataset", key: (r) => r.source, cell: (r) => r.source ?? "-" },
     { name: "model", title: "model", key: (r) => r.model, cell: (r) => modelName(r) },
-    { name: "score", title: "score", key: (r) => r.score, cell: (r) => r.score ?? "-" },
+    { name: "score", title: "score", key: (r) => r.score, cell: (r) => scoreTitle(r.score ?? "-") },
     {
       name: "value",
       title: "best",

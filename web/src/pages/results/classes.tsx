@@ -230,8 +230,9 @@ function ThresholdCards({ rows: found, results }: { rows: ScoredRows; results: R
             Back to {usual}
           </Button>
         </div>
-        <p class="about">A threshold that is chosen here looks a little too good on these rows. `--threshold` of a search chooses it honestly.</p>
+        <p class="about">A threshold that is chosen here looks a little too good on these rows. The setting “threshold” of a search chooses it without the rows that score it.</p>
       </Card>
+      <div class="stack">
       <Picture
         title="Confusion matrix at this threshold"
         height={(width) => confusionHeight(2, width)}
@@ -242,7 +243,7 @@ function ThresholdCards({ rows: found, results }: { rows: ScoredRows; results: R
       <Picture
         title="Cost over the threshold"
         about="Of all held-out rows together."
-        height={280}
+        height={240}
         draw={(pen) =>
           drawLines(pen, {
             x: name,
@@ -254,6 +255,7 @@ function ThresholdCards({ rows: found, results }: { rows: ScoredRows; results: R
         data={() => ({ columns: ["threshold", "cost"], rows: costs.thresholds.map((value, k) => [value, costs.costs[k]]) })}
         keys={[costs, threshold]}
       />
+      </div>
     </>
   );
 }

@@ -7,7 +7,7 @@ import { Picture } from "../../charts/picture";
 import { parameterAxis } from "../../charts/scale";
 import { address } from "../../lib/api";
 import { parseCsv } from "../../lib/csv";
-import { brief, general, grouped, percent, type Summary } from "../../lib/format";
+import { brief, general, grouped, percent, scoreTitle, type Summary } from "../../lib/format";
 import { useLoad } from "../../lib/hooks";
 import type { Results, RunDetail, StableFeature } from "../../lib/types";
 import { Card, Empty, Select } from "../../ui/basic";
@@ -69,9 +69,9 @@ function Importance({ results }: { results: Results }) {
   return (
     <Picture
       title="Permutation importance"
-      about={`By how much ${results.score} gets worse if a feature is shuffled among held-out rows; lines: one standard deviation over the splits. Features that say the same share their importance.`}
+      about={`By how much ${scoreTitle(results.score)} gets worse if a feature is shuffled among held-out rows; lines: one standard deviation over the splits. Features that say the same share their importance.`}
       height={barsHeight(bars.length)}
-      draw={(pen) => drawBars(pen, bars, `loss of ${results.score}`)}
+      draw={(pen) => drawBars(pen, bars, `loss of ${scoreTitle(results.score)}`)}
       data={() => ({ columns: ["feature", "importance", "standard deviation"], rows: list.map((feature) => [feature.name, feature.mean, (feature as Summary).standard_deviation]) })}
       keys={[list]}
     />
@@ -149,7 +149,7 @@ interface Path {
 
 /** The report holds the path of weights as the data of its plot. */
 async function pathsOf(run: RunDetail, signal: AbortSignal): Promise<Path[]> {
-  const text = await (await fetch(address(`runs/${run.id}/report`), { signal })).text();
+  const text = (await (await fetch(address(`runs/${run.id}/report`), { signal })).text()).replace(/<style>[^]*?<\/style>/g, "");
   const page = new DOMParser().parseFromString(text, "text/html");
   return [...page.querySelectorAll(".card")]
     .filter((card) => card.querySelector("h2")?.textContent?.startsWith("Weights along the path"))

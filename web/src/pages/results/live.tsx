@@ -2,7 +2,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { address } from "../../lib/api";
-import { axisTitle, duration, grouped, score, settingText, spread } from "../../lib/format";
+import { listen } from "../../lib/events";
+import { axisTitle, duration, grouped, score, scoreTitle, settingText, spread } from "../../lib/format";
 import { useLoad } from "../../lib/hooks";
 import { bestOf, direction, LivePoints, pointText, type Points } from "../../lib/points";
 import { parameters } from "../../lib/store";
@@ -25,20 +26,21 @@ function useLive(run: RunDetail, active: boolean, onEnd: () => void) {
       set(found.current.get());
       setModels(found.current.models);
     };
-    const source = new EventSource(address(`runs/${run.id}/events`));
-    source.addEventListener("scores", (event) => {
-      for (const model of (JSON.parse(event.data) as { models: LiveModel[] }).models) found.current.add(model);
-      frame ||= requestAnimationFrame(refresh);
-    });
-    source.addEventListener("progress", (event) => setProgress(JSON.parse(event.data) as Progress));
-    source.addEventListener("state", (event) => {
-      const { state } = JSON.parse(event.data) as { state: string };
-      if (state === "running" || state === "queued") return;
-      source.close();
-      onEnd();
+    const stop = listen(address(`runs/${run.id}/events`), {
+      scores: (data) => {
+        for (const model of (JSON.parse(data) as { models: LiveModel[] }).models) found.current.add(model);
+        frame ||= requestAnimationFrame(refresh);
+      },
+      progress: (data) => setProgress(JSON.parse(data) as Progress),
+      state: (data) => {
+        const { state } = JSON.parse(data) as { state: string };
+        if (state === "running" || state === "queued") return;
+        stop();
+        onEnd();
+      },
     });
     return () => {
-      source.close();
+      stop();
       cancelAnimationFrame(frame);
     };
   }, [run.id, active]);
@@ -56,7 +58,7 @@ export function Live(props: { run: RunDetail; job: Job | undefined; state: strin
   const best = bestOf(live.points.list, metric, sign);
   const tiles = [];
   if (best) {
-    tiles.push({ value: score(best.scores[metric]?.mean), label: `best ${metric} so far`, main: true });
+    tiles.push({ value: score(best.scores[metric]?.mean), label: `best ${scoreTitle(metric)} so far`, main: true });
     tiles.push({ value: pointText(best.values, settingText, axisTitle), label: "at" });
   }
   if (live.models > 0) tiles.push({ value: grouped(live.models), label: "models scored" });

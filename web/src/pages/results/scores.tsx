@@ -7,7 +7,7 @@ import { drawHeat, type HeatOptions } from "../../charts/heat";
 import { columnsOf, drawParallel, valueAt, within, type Ranges } from "../../charts/parallel";
 import { Picture } from "../../charts/picture";
 import { drawSurface, firstView, turned, type View } from "../../charts/surface";
-import { axisTitle, capitalised, grouped, settingText, spread } from "../../lib/format";
+import { axisTitle, capitalised, grouped, scoreTitle, settingText, spread } from "../../lib/format";
 import { bestOf, isNumeric, mean, nearBest, same, sizeTitle, varying, type Points, type ScoredPoint } from "../../lib/points";
 import { Button, Card, Check, Select } from "../../ui/basic";
 import { Grid, sortRows, type Column, type Order } from "../../ui/table";
@@ -87,7 +87,7 @@ function Heat(props: OwnProps) {
   };
   const choices = axes.map((axis) => ({ value: axis, text: axisTitle(axis) }));
   const rest = axes.filter((axis) => axis !== x && axis !== y);
-  const title = isSize ? `How many ${sizeTitle(points.sizeName!)}` : `${capitalised(metric)} of each point`;
+  const title = isSize ? `How many ${sizeTitle(points.sizeName!)}` : `${capitalised(scoreTitle(metric))} of each point`;
   return (
     <Picture
       title={title}
@@ -122,7 +122,7 @@ function Curve(props: OwnProps & { numeric: string[] }) {
   const [x, setX] = useState(numeric[0]!);
   const [splits, setSplits] = useState(true);
   const others = axes.filter((axis) => axis !== x);
-  const by = others.find((axis) => new Set(own.map((point) => point.values[axis])).size <= mostCurves);
+  const by = others.find((axis) => !isNumeric(own, axis) && new Set(own.map((point) => point.values[axis])).size <= mostCurves);
   const best = bestOf(own, metric, sign);
   const curves = useMemo(() => {
     const groups = new Map<string, Map<number, ScoredPoint>>();
@@ -150,11 +150,11 @@ function Curve(props: OwnProps & { numeric: string[] }) {
   const hidden = others.filter((axis) => axis !== by);
   return (
     <Picture
-      title={`${capitalised(metric)} over ${axisTitle(x)}`}
+      title={`${capitalised(scoreTitle(metric))} over ${axisTitle(x)}`}
       about={`Line: mean over the splits. Band: one standard deviation to each side. Dashed: one standard error from the best mean. Ringed: ${props.live ? "the best so far" : "the chosen point"}.${hidden.length > 0 ? ` Of ${hidden.map(axisTitle).join(" and ")} the best value.` : ""}`}
       height={330}
       legend={by === undefined ? [] : curves.map((curve, colour) => ({ colour, text: `${axisTitle(by)} ${curve.name}` }))}
-      draw={(pen) => drawScoreCurves(pen, { x, y: metric, curves, bar, splits: splits && curves.length === 1 })}
+      draw={(pen) => drawScoreCurves(pen, { x, y: scoreTitle(metric), curves, bar, splits: splits && curves.length === 1 })}
       data={() => ({
         columns: [...(by === undefined ? [] : [by]), x, "mean", "standard deviation", "standard error"],
         rows: curves.flatMap((curve) =>
@@ -228,7 +228,7 @@ function PointsTable({ points, metric, sign, chosen }: PointsProps) {
       cell: (point) => settingText(point.values[axis]),
     }));
     for (const name of [metric, ...points.metrics.filter((one) => one !== metric)])
-      list.push({ name, title: name, right: true, key: (point) => point.scores[name]?.mean, cell: (point) => spread(point.scores[name]) });
+      list.push({ name, title: scoreTitle(name), right: true, key: (point) => point.scores[name]?.mean, cell: (point) => spread(point.scores[name]) });
     if (points.sizeName) list.push({ name: "size", title: sizeTitle(points.sizeName), right: true, key: (point) => point.size, cell: (point) => point.size?.toFixed(1) ?? "-" });
     return list;
   }, [points, metric]);

@@ -3,7 +3,7 @@ import { drawHistogram } from "../../charts/bars";
 import { drawScoreCurves } from "../../charts/curves";
 import { Picture } from "../../charts/picture";
 import { at, linear } from "../../charts/scale";
-import { axisTitle, grouped, percent, score, settingText, spread } from "../../lib/format";
+import { axisTitle, grouped, percent, score, scoreTitle, settingText, spread } from "../../lib/format";
 import type { Results } from "../../lib/types";
 import { Card } from "../../ui/basic";
 import { Table, type Column } from "../../ui/table";
@@ -32,12 +32,12 @@ function OuterTable({ results }: { results: Results }) {
     { name: "inner", title: "within its search", right: true, key: (row) => row.fold.inner.mean, cell: (row) => spread(row.fold.inner) },
     ...Object.keys(folds[0]?.scores ?? {})
       .slice(0, 8)
-      .map((name): Column<Row> => ({ name, title: name, right: true, key: (row) => row.fold.scores[name], cell: (row) => score(row.fold.scores[name]) })),
+      .map((name): Column<Row> => ({ name, title: scoreTitle(name), right: true, key: (row) => row.fold.scores[name], cell: (row) => score(row.fold.scores[name]) })),
   ];
   return (
     <Card
       title={results.stability ? "Resamples" : "Nested validation"}
-      about={`Each was held out of a search of its own, whose choice was then scored on it: ${results.score} ${spread(outerSummary(results))}.`}
+      about={`Each was held out of a search of its own, whose choice was then scored on it: ${scoreTitle(results.score)} ${spread(outerSummary(results))}.`}
       wide
     >
       <Table label="Outer folds" rows={rows} columns={columns} id={(row) => String(row.number)} />
@@ -60,7 +60,7 @@ function LearningCurve({ results }: { results: Results }) {
       draw={(pen) =>
         drawScoreCurves(pen, {
           x: "training rows",
-          y: results.score,
+          y: scoreTitle(results.score),
           curves: [
             { name: "held-out rows", colour: 0, points: steps.map((step) => ({ x: step.rows, summary: step.held_out })) },
             { name: "training rows", colour: 1, points: steps.map((step) => ({ x: step.rows, summary: step.training })) },
@@ -136,7 +136,7 @@ function Permutation({ results }: { results: Results }) {
       title="The same with shuffled labels"
       about={`The whole search was repeated ${test.shuffled.length} times with labels in random order. The real score is ${score(test.score)}; p = ${test.p_value}.`}
       height={260}
-      draw={(pen) => drawHistogram(pen, bins, results.score, "searches")}
+      draw={(pen) => drawHistogram(pen, bins, scoreTitle(results.score), "searches")}
       data={() => ({ columns: ["search", "score"], rows: [["real", test.score], ...test.shuffled.map((value, k): [string, number] => [`shuffled ${k + 1}`, value])] })}
       keys={[test]}
     />

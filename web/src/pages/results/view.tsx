@@ -1,7 +1,7 @@
 // All results of a search or a study, the honest figure first.
 import { useMemo } from "preact/hooks";
 
-import { axisTitle, grouped, percent, score, settingText, spread, type Summary } from "../../lib/format";
+import { axisTitle, grouped, percent, score, scoreTitle, settingText, spread, type Summary } from "../../lib/format";
 import { direction, pointsOf, pointText, type Value } from "../../lib/points";
 import { link, replace, type Route } from "../../lib/router";
 import type { Metric, Results, RunDetail } from "../../lib/types";
@@ -76,8 +76,8 @@ function tilesOf(results: Results) {
   const list: { value: string; label: string; main?: boolean }[] = [];
   const outer = outerSummary(results);
   const chosen = results.chosen?.[results.score] as Summary | undefined;
-  if (outer) list.push({ value: spread(outer), label: `${results.score}, ${results.stability ? "held-out rows" : "nested estimate: what to expect on new rows"}`, main: true });
-  if (chosen) list.push({ value: spread(chosen), label: `${results.score} of the chosen point${outer ? ", a little too good" : ""}`, main: !outer });
+  if (outer) list.push({ value: spread(outer), label: `${scoreTitle(results.score)}, ${results.stability ? "held-out rows" : "nested estimate: what to expect on new rows"}`, main: true });
+  if (chosen) list.push({ value: spread(chosen), label: `${scoreTitle(results.score)} of the chosen point${outer ? ", a little too good" : ""}`, main: !outer });
   if (results.chosen) list.push({ value: chosenText(results), label: "chosen" });
   if (results.stability) {
     list.push({ value: grouped(results.stability.selected.length), label: `features chosen by ${percent(results.stability.min_frequency)} of resamples` });
@@ -152,7 +152,7 @@ function Overview(props: ResultsProps) {
               rows={summaries}
               id={([name]) => name}
               columns={[
-                { name: "score", title: "score", key: ([name]) => name, cell: ([name]) => props.metrics.find((metric) => metric.name === name)?.title ?? name },
+                { name: "score", title: "score", key: ([name]) => name, cell: ([name]) => scoreTitle(name) },
                 { name: "mean", title: "mean ± std. dev.", right: true, key: ([, summary]) => summary.mean, cell: ([, summary]) => spread(summary) },
                 { name: "error", title: "std. error", right: true, key: ([, summary]) => summary.standard_error, cell: ([, summary]) => score(summary.standard_error) },
               ]}
@@ -178,7 +178,7 @@ function Leaderboard({ results }: { results: Results }) {
         columns={[
           { name: "model", title: "model", key: (row) => row.model, cell: (row) => row.model },
           { name: "title", title: "what it is", cell: (row) => row.title },
-          { name: "score", title: results.score, right: true, key: (row) => row.score.mean, cell: (row) => spread(row.score) },
+          { name: "score", title: scoreTitle(results.score), right: true, key: (row) => row.score.mean, cell: (row) => spread(row.score) },
           { name: "difference", title: "difference", right: true, key: (row) => row.difference, cell: (row) => (row.difference ? `${row.difference > 0 ? "+" : ""}${row.difference.toFixed(4)}` : "") },
           {
             name: "interval",
