@@ -60,7 +60,7 @@ function Side({ page }: { page: string }) {
   const running = useStore(jobs).filter((job) => job.state === "running" || job.state === "queued").length;
   const here = page === "runs" ? "home" : page;
   return (
-    <div class="side">
+    <header class="side">
       <a class="brand" href={link("home")} aria-label="Sheaf, home">
         <Logo />
         <span>Sheaf</span>
@@ -78,7 +78,7 @@ function Side({ page }: { page: string }) {
           </a>
         ))}
       </nav>
-      <footer>
+      <div class="side-foot">
         <Themes />
         {server && (
           <span>
@@ -88,8 +88,8 @@ function Side({ page }: { page: string }) {
             {server.read_only && " · read only"}
           </span>
         )}
-      </footer>
-    </div>
+      </div>
+    </header>
   );
 }
 

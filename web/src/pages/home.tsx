@@ -65,7 +65,8 @@ const datasetColumns: Column<Dataset>[] = [
   { name: "modified", title: "changed", right: true, key: (d) => d.modified, cell: (d) => ago(d.modified) },
   {
     name: "do",
-    title: "",
+    title: "what to do",
+    bare: true,
     right: true,
     cell: (d) => (
       <LinkButton small href={d.kind === "psms" ? link("rescoring", "", { dataset: d.id }) : link("design", "", { dataset: d.id })}>
@@ -118,7 +119,8 @@ function Runs() {
   const columns: Column<Run>[] = [
     {
       name: "pick",
-      title: "",
+      title: "compare",
+      bare: true,
       cell: (run) => (
         <input
           type="checkbox"

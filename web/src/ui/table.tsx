@@ -11,6 +11,8 @@ export interface Column<R> {
   /** What the column is sorted by; left out: it does not sort. */
   key?: (row: R) => string | number | null | undefined;
   right?: boolean;
+  /** The title is for screen readers alone. */
+  bare?: boolean;
 }
 
 export interface Order {
@@ -42,6 +44,8 @@ export function Heading<R>({ column, order, onOrder }: { column: Column<R>; orde
           {column.title}
           <span aria-hidden="true">{active ? (order.down ? " ↓" : " ↑") : ""}</span>
         </button>
+      ) : column.bare ? (
+        <span class="hidden">{column.title}</span>
       ) : (
         column.title
       )}

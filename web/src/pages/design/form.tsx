@@ -22,7 +22,11 @@ function applies(parameter: Parameter, models: string[]): boolean {
   return parameter.kinds.length === 0 || parameter.kinds.some((kind) => models.includes(kind));
 }
 
-const isModelSection = (section: Section) => section.name.startsWith("model-");
+/** "Linear models (--model linear)" belongs to some models; it is shown if one of them is chosen. */
+const ofModels = (section: Section) => section.title.includes("(--model") && section.parameters.some(({ kinds }) => kinds.length > 0);
+
+const shownFor = (section: Section, models: string[]) =>
+  !ofModels(section) || section.parameters.some(({ kinds }) => kinds.some((kind) => models.includes(kind)));
 
 export function DesignForm(props: { design: Design; onChange: (design: Design) => void; parameters: Parameters; dataset: ComponentChildren }) {
   const { design, parameters } = props;
@@ -78,7 +82,7 @@ interface SectionProps {
 
 function SectionFields(props: SectionProps) {
   const { section, design, models, errors } = props;
-  const shown = section.parameters.filter((parameter) => applies(parameter, models));
+  const shown = shownFor(section, models) ? section.parameters.filter((parameter) => applies(parameter, models)) : [];
   const set = shown.filter(({ name }) => design.settings[name] != null && design.settings[name] !== "");
   const wrong = shown.some(({ name }) => errors.has(name));
   const [all, setAll] = useState(false);
@@ -102,11 +106,11 @@ function SectionFields(props: SectionProps) {
       {all && <div class="fields more-fields">{rest.map(field)}</div>}
     </details>
   );
-  const open = wrong || set.length > 0 || ["model", "search", "select", "study", "rescore", "neighbors", "pipeline"].includes(section.name) || isModelSection(section);
+  const open = wrong || main.length > 0;
   return (
     <details class="section" open={open}>
       <summary>
-        {section.title}
+        {section.title.replace(/ \(--model.*\)$/, "")}
         {set.length > 0 && <span class="soft">{set.map(({ title }) => title).join(", ")} set</span>}
       </summary>
       {main.length > 0 && <div class="fields">{main.map(field)}</div>}
