@@ -46,6 +46,9 @@ export const within = (point: ScoredPoint, columns: Column[], ranges: Ranges): b
     return !range || (value(point) >= range[0] && value(point) <= range[1]);
   });
 
+/** Lines that are drawn at most, the best ones. */
+export const mostLines = 4000;
+
 const top = 44;
 const bottom = (pen: { height: number }) => pen.height - 20;
 const place = (k: number, count: number, width: number) => 60 + (k * (width - 130)) / Math.max(count - 1, 1);
@@ -69,7 +72,10 @@ export function drawParallel(pen: Pen, points: ScoredPoint[], columns: Column[],
       const value = column.value(point);
       return Number.isFinite(value) ? [[place(k, columns.length, pen.width), at(axes[k]!, value)] as XY] : [];
     });
-  const ordered = [...points].sort((a, b) => sign * (metric.value(a) - metric.value(b)));
+  const ordered = points
+    .filter((point) => Number.isFinite(metric.value(point)))
+    .sort((a, b) => sign * (metric.value(a) - metric.value(b)))
+    .slice(-mostLines);
   for (const point of ordered) {
     const inside = within(point, columns, ranges);
     const share = high > low ? (sign * metric.value(point) - low) / (high - low) : 1;

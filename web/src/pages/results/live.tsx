@@ -20,16 +20,20 @@ function useLive(run: RunDetail, active: boolean, onEnd: () => void) {
   const [models, setModels] = useState(0);
   useEffect(() => {
     if (!active) return;
-    let frame = 0;
+    let timer: number | undefined;
+    let cost = 0;
+    // A map of very many points takes long to draw: then it is drawn less often, so that the page stays quick.
     const refresh = () => {
-      frame = 0;
+      const begin = performance.now();
+      timer = undefined;
       set(found.current.get());
       setModels(found.current.models);
+      requestAnimationFrame(() => setTimeout(() => (cost = performance.now() - begin)));
     };
     const stop = listen(address(`runs/${run.id}/events`), {
       scores: (data) => {
         for (const model of (JSON.parse(data) as { models: LiveModel[] }).models) found.current.add(model);
-        frame ||= requestAnimationFrame(refresh);
+        timer ??= setTimeout(refresh, Math.min(2000, 3 * cost));
       },
       progress: (data) => setProgress(JSON.parse(data) as Progress),
       state: (data) => {
@@ -41,7 +45,7 @@ function useLive(run: RunDetail, active: boolean, onEnd: () => void) {
     });
     return () => {
       stop();
-      cancelAnimationFrame(frame);
+      clearTimeout(timer);
     };
   }, [run.id, active]);
   return { points: shown, progress, models, outer: found.current.outer };

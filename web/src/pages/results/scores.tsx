@@ -4,7 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 
 import { drawScoreCurves, type ScoreCurve } from "../../charts/curves";
 import { drawHeat, type HeatOptions } from "../../charts/heat";
-import { columnsOf, drawParallel, valueAt, within, type Ranges } from "../../charts/parallel";
+import { columnsOf, drawParallel, mostLines, valueAt, within, type Ranges } from "../../charts/parallel";
 import { Picture } from "../../charts/picture";
 import { drawSurface, firstView, turned, type View } from "../../charts/surface";
 import { axisTitle, capitalised, grouped, scoreTitle, settingText, spread } from "../../lib/format";
@@ -192,7 +192,7 @@ function Parallel(props: OwnProps) {
   return (
     <Picture
       title="All settings at once"
-      about="Each line is a point; the stronger the colour, the better. Drag along an axis to see only points in a range."
+      about={`Each line is a point; the stronger the colour, the better.${own.length > mostLines ? ` The best ${grouped(mostLines)} are drawn.` : ""} Drag along an axis to see only points in a range.`}
       wide
       height={height}
       draw={(pen) => {
