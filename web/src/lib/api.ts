@@ -95,6 +95,34 @@ export async function finished<R>(
   }
 }
 
+interface RunPage {
+  total: number;
+  runs: T.Run[];
+}
+
+/** Runs, up to `most`. */
+export async function runs(query: Query, most = 1000, signal?: AbortSignal): Promise<RunPage> {
+  const count = Math.min(most, 500);
+  const whole = await get<RunPage>("runs", { ...query, from: 0, count }, signal);
+  while (whole.runs.length < Math.min(whole.total, most)) {
+    const next = await get<RunPage>("runs", { ...query, from: whole.runs.length, count }, signal);
+    if (next.runs.length === 0) break;
+    whole.runs.push(...next.runs);
+  }
+  return whole;
+}
+
+/** One row of a dataset with all its columns, however many. */
+export async function datasetRow(dataset: string, row: number, signal?: AbortSignal): Promise<{ names: string[]; values: string[] }> {
+  const columns = 500;
+  const part = (first_column: number) =>
+    finished<T.Rows>(() => get<T.Work<T.Rows> & T.Rows>(`datasets/${dataset}/rows`, { from: row, count: 1, first_column, columns }, signal), signal);
+  const first = await part(0);
+  const starts = Array.from({ length: Math.ceil(first.total_columns / columns) - 1 }, (_, k) => (k + 1) * columns);
+  const parts = [first, ...(await Promise.all(starts.map(part)))];
+  return { names: parts.flatMap((one) => one.columns.map(({ name }) => name)), values: parts.flatMap((one) => one.rows[0] ?? []) };
+}
+
 /** All rows of a CSV file of a run, up to `most`. */
 export async function table(run: string, name: string, most = 200_000, signal?: AbortSignal): Promise<T.TablePage> {
   const count = 20_000;

@@ -5,7 +5,7 @@ import { drawIntervals, lineHeight, type Interval } from "../charts/bars";
 import { drawScoreCurves, drawUnitCurves, unitCurve, type ScoreCurve, type UnitCurve } from "../charts/curves";
 import { Picture } from "../charts/picture";
 import { at, linear, scoreAxis } from "../charts/scale";
-import { get, post, table } from "../lib/api";
+import { get, post, runs as allRuns, table } from "../lib/api";
 import { axisTitle, score as scoreText, scoreTitle } from "../lib/format";
 import { useLoad } from "../lib/hooks";
 import { isNumeric, mean, pointsOf, varying } from "../lib/points";
@@ -97,7 +97,7 @@ const idsOf = (route: Route) => (route.query.get("runs") ?? "").split(",").filte
 export function Compare({ route }: { route: Route }) {
   const ids = idsOf(route);
   const version = useStore(changes);
-  const runs = useLoad((signal) => get<{ runs: Run[] }>("runs", { sort: "-modified", state: "done", kind: "search", count: 1000 }, signal), [version]);
+  const runs = useLoad((signal) => allRuns({ sort: "-modified", state: "done", kind: "search" }, 1000, signal), [version]);
   const set = (next: string[]) => replace(link("compare", "", { runs: next.join(",") }));
   if (runs.error) return <Failure error={runs.error} again={runs.again} />;
   if (!runs.value) return <Waiting />;

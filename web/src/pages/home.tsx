@@ -1,7 +1,7 @@
 // Datasets and runs of the folder.
 import { useState } from "preact/hooks";
 
-import { get, post } from "../lib/api";
+import { get, post, runs as allRuns } from "../lib/api";
 import { ago, bytes, duration, grouped, score, scoreTitle } from "../lib/format";
 import { useLoad, useSettled } from "../lib/hooks";
 import { go, link, type Route } from "../lib/router";
@@ -95,11 +95,6 @@ function Datasets({ list }: { list: Dataset[] }) {
   );
 }
 
-interface RunList {
-  total: number;
-  runs: Run[];
-}
-
 const pageRows = 100;
 
 function Runs() {
@@ -112,7 +107,7 @@ function Runs() {
   const version = useStore(changes);
   const working = useStore(jobs);
   const list = useLoad(
-    (signal) => get<RunList>("runs", { sort: (order.down ? "-" : "") + order.name, query: settled, state, from: 0, count }, signal),
+    (signal) => allRuns({ sort: (order.down ? "-" : "") + order.name, query: settled, state }, count, signal),
     [settled, state, order, count, version],
   );
   const pick = (id: string, on: boolean) => setPicked((old) => (on ? [...old, id] : old.filter((one) => one !== id)));
@@ -146,9 +141,9 @@ function Runs() {
         );
       },
     },
-    { name: "source", title: "dataset", key: (r) => r.source, cell: (r) => r.source ?? "-" },
+    { name: "source", title: "dataset", cell: (r) => r.source ?? "-" },
     { name: "model", title: "model", key: (r) => r.model, cell: (r) => modelName(r) },
-    { name: "score", title: "score", key: (r) => r.score, cell: (r) => scoreTitle(r.score ?? "-") },
+    { name: "score", title: "score", cell: (r) => scoreTitle(r.score ?? "-") },
     {
       name: "value",
       title: "best",
@@ -231,7 +226,7 @@ export function Home(_: { route: Route }) {
   const version = useStore(changes);
   const server = useStore(status);
   const datasets = useLoad((signal) => get<{ datasets: Dataset[] }>("datasets", {}, signal), [version]);
-  const runs = useLoad((signal) => get<RunList>("runs", { count: 1 }, signal), [version]);
+  const runs = useLoad((signal) => allRuns({}, 1, signal), [version]);
   const empty = datasets.value && runs.value && datasets.value.datasets.length === 0 && runs.value.total === 0;
   return (
     <>

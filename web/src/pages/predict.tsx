@@ -1,12 +1,12 @@
 // Predictions for new rows: a file, or one row that is typed.
 import { useMemo, useRef, useState } from "preact/hooks";
 
-import { address, finished, get, post } from "../lib/api";
+import { address, finished, get, post, runs as allRuns } from "../lib/api";
 import { brief, grouped, percent, plural } from "../lib/format";
 import { useLoad } from "../lib/hooks";
 import { link, replace, type Route } from "../lib/router";
 import { changes, complain, useStore } from "../lib/store";
-import type { Dataset, Inputs, Prediction, Run, RunDetail, Work } from "../lib/types";
+import type { Dataset, Inputs, Prediction, RunDetail, Work } from "../lib/types";
 import { Card, Empty, Failure, LinkButton, Notes, PageHead, Tiles, Waiting } from "../ui/basic";
 import { Drop } from "../ui/drop";
 import { Grid } from "../ui/table";
@@ -14,7 +14,7 @@ import { ExplanationCard } from "./results/explain";
 
 export function Predict({ route }: { route: Route }) {
   const version = useStore(changes);
-  const runs = useLoad((signal) => get<{ runs: Run[] }>("runs", { sort: "-modified", state: "done", kind: "search", count: 1000 }, signal), [version]);
+  const runs = useLoad((signal) => allRuns({ sort: "-modified", state: "done", kind: "search" }, 1000, signal), [version]);
   const id = route.query.get("run") ?? "";
   const usable = runs.value?.runs ?? [];
   if (runs.error) return <Failure error={runs.error} again={runs.again} />;

@@ -1,10 +1,10 @@
 // Predictions for held-out rows, row by row, and what decides each.
 import { useMemo, useState } from "preact/hooks";
 
-import { finished, get, post } from "../../lib/api";
+import { datasetRow, finished, get, post } from "../../lib/api";
 import { brief, grouped } from "../../lib/format";
 import { useLoad } from "../../lib/hooks";
-import type { Inputs, Prediction, Rows, Work } from "../../lib/types";
+import type { Inputs, Prediction, Work } from "../../lib/types";
 import { Card, Check, Failure, Waiting } from "../../ui/basic";
 import { Grid, sortRows, type Column, type Order } from "../../ui/table";
 import { useTable } from "./classes";
@@ -71,10 +71,10 @@ function Explained(props: { run: ResultsProps["run"]; row: number; prediction: s
     async (signal) => {
       if (!run.dataset) throw new Error("The dataset of this run is not in the folder, so its rows can't be read.");
       const inputs = await get<Inputs>(`runs/${run.id}/inputs`, {}, signal);
-      const page = await finished<Rows>(() => get<Work<Rows> & Rows>(`datasets/${run.dataset}/rows`, { from: row - 1, count: 1, first_column: 0, columns: 100_000 }, signal), signal);
-      const names = new Set(inputs.columns.map(({ name }) => name));
-      const keep = page.columns.map(({ name }, k) => ({ name, k })).filter(({ name }) => names.size === 0 || inputs.total_columns > inputs.columns.length || names.has(name));
-      const asked = await post<Prediction>("predict", { run: run.id, columns: keep.map(({ name }) => name), rows: [keep.map(({ k }) => page.rows[0]?.[k] ?? "")], explain: true }, signal);
+      const { names, values } = await datasetRow(run.dataset, row - 1, signal);
+      const known = new Set(inputs.columns.map(({ name }) => name));
+      const keep = names.map((name, k) => ({ name, k })).filter(({ name }) => inputs.total_columns > inputs.columns.length || known.has(name));
+      const asked = await post<Prediction>("predict", { run: run.id, columns: keep.map(({ name }) => name), rows: [keep.map(({ k }) => values[k] ?? "")], explain: true }, signal);
       return asked.state === "running" ? finished<Prediction>(() => get<Work<Prediction> & Prediction>(`predictions/${asked.id}`, { from: 0, count: 1 }, signal), signal) : asked;
     },
     [run.id, row],
