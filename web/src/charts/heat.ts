@@ -18,11 +18,11 @@ export interface HeatOptions {
 const sorted = (values: Value[]): Value[] =>
   [...new Set(values)].sort((a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a) < String(b) ? -1 : 1));
 
-/** Whether the points fill a good part of a grid. */
+/** Whether points share values of both settings, so that cells stand side by side. */
 export function isGrid(points: ScoredPoint[], x: string, y: string): boolean {
   const columns = new Set(points.map((point) => point.values[x])).size;
   const lines = new Set(points.map((point) => point.values[y])).size;
-  return columns * lines <= 3 * points.length;
+  return points.length >= 1.5 * Math.max(columns, lines);
 }
 
 export function heatText(point: ScoredPoint, metric: string): string {

@@ -25,7 +25,7 @@ export function Tiles({ list }: { list: { value: ComponentChildren; label: strin
   return (
     <dl class="tiles">
       {list.map(({ value, label, main }) => (
-        <div key={label} class={`tile${main ? " main" : ""}`}>
+        <div key={label} class={`tile${main ? " main" : typeof value === "string" && value.length > 16 ? " long" : ""}`}>
           <dt>{label}</dt>
           <dd>{value}</dd>
         </div>

@@ -116,13 +116,22 @@ function Heat(props: OwnProps) {
 
 const mostCurves = 8;
 
+/** Whether each value of `axis` makes a curve over `x`: a choice among names, or numbers that have places of x of their own. */
+function isCurveOf(own: ScoredPoint[], axis: string, x: string): boolean {
+  const places = new Map<unknown, Set<unknown>>();
+  for (const point of own) places.set(point.values[axis], (places.get(point.values[axis]) ?? new Set()).add(point.values[x]));
+  if (places.size > mostCurves) return false;
+  const most = Math.max(...[...places.values()].map((values) => values.size));
+  return !isNumeric(own, axis) || new Set(own.map((point) => point.values[x])).size > 1.5 * most;
+}
+
 /** The score over one setting; a curve for each value of another where there are few. */
 function Curve(props: OwnProps & { numeric: string[] }) {
   const { own, axes, metric, sign, numeric } = props;
   const [x, setX] = useState(numeric[0]!);
   const [splits, setSplits] = useState(true);
   const others = axes.filter((axis) => axis !== x);
-  const by = others.find((axis) => !isNumeric(own, axis) && new Set(own.map((point) => point.values[axis])).size <= mostCurves);
+  const by = others.find((axis) => isCurveOf(own, axis, x));
   const best = bestOf(own, metric, sign);
   const curves = useMemo(() => {
     const groups = new Map<string, Map<number, ScoredPoint>>();
@@ -153,6 +162,7 @@ function Curve(props: OwnProps & { numeric: string[] }) {
       title={`${capitalised(scoreTitle(metric))} over ${axisTitle(x)}`}
       about={`Line: mean over the splits. Band: one standard deviation to each side. Dashed: one standard error from the best mean. Ringed: ${props.live ? "the best so far" : "the chosen point"}.${hidden.length > 0 ? ` Of ${hidden.map(axisTitle).join(" and ")} the best value.` : ""}`}
       height={330}
+      wide={axes.length < 2}
       legend={by === undefined ? [] : curves.map((curve, colour) => ({ colour, text: `${axisTitle(by)} ${curve.name}` }))}
       draw={(pen) => drawScoreCurves(pen, { x, y: scoreTitle(metric), curves, bar, splits: splits && curves.length === 1 })}
       data={() => ({
