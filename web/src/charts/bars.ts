@@ -28,7 +28,7 @@ export function drawBars(pen: Pen, bars: Bar[], axisTitle: string, mark?: { valu
   bars.forEach((bar, k) => {
     const y = 4 + k * lineHeight;
     const end = at(x, bar.value);
-    pen.text(names - 10, y + lineHeight / 2 + 4, short(bar.name, 22), { anchor: "end" });
+    pen.text(names - 10, y + lineHeight / 2 + 4, short(bar.name, 18), { anchor: "end" });
     pen.rect(Math.min(zero, end), y + 4, Math.abs(end - zero), lineHeight - 8, { fill: pen.theme.colours[(bar.colour ?? 0) % 8]!, radius: 3 });
     if (bar.low !== undefined && bar.high !== undefined)
       pen.line(at(x, bar.low), y + lineHeight / 2, at(x, bar.high), y + lineHeight / 2, { stroke: pen.theme.ink, width: 1.4 });
@@ -92,7 +92,7 @@ export function drawIntervals(pen: Pen, list: Interval[], title: string, zero?: 
   list.forEach((one, k) => {
     const y = 8 + (k + 0.5) * lineHeight;
     const colour = pen.theme.colours[one.colour % 8]!;
-    pen.text(names - 10, y + 4, short(one.name, 22), { anchor: "end" });
+    pen.text(names - 10, y + 4, short(one.name, 18), { anchor: "end" });
     pen.line(at(x, one.low), y, at(x, one.high), y, { stroke: colour, width: 2.5 });
     pen.circle(at(x, one.value), y, 5, { fill: colour });
     pen.spot(at(x, one.value), y, 8, `${one.name}: ${brief(one.value)}, 95 % interval ${brief(one.low)} to ${brief(one.high)}`);

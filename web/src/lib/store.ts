@@ -110,9 +110,10 @@ export function keepDraft(design: Design): void {
   sessionStorage.setItem(draftKey(design.task), JSON.stringify(design));
 }
 
-/** Settings that the page of a dataset adds to a design of it. */
+/** Settings that the page of a dataset adds to a design of it; null removes one. */
 export function addToDraft(task: string, dataset: string, settings: Design["settings"]): void {
   const old = draft(task);
   const same = old.datasets.length === 1 && old.datasets[0] === dataset;
-  keepDraft({ task, datasets: [dataset], settings: { ...(same ? old.settings : {}), ...settings } });
+  const merged = Object.entries({ ...(same ? old.settings : {}), ...settings }).filter(([, value]) => value !== null);
+  keepDraft({ task, datasets: [dataset], settings: Object.fromEntries(merged) });
 }

@@ -76,7 +76,8 @@ function OneDataset({ route }: { route: Route }) {
   const read = async (reading: Settings) => {
     try {
       await put<Dataset>(`datasets/${dataset.id}/reading`, reading);
-      addToDraft("search", dataset.id, reading);
+      const gone = Object.keys(dataset.reading ?? {}).map((name) => [name, null] as const);
+      addToDraft("search", dataset.id, { ...Object.fromEntries(gone), ...reading });
       loaded.again();
     } catch (error) {
       complain(error);

@@ -23,7 +23,8 @@ export function Field(props: FieldProps) {
   const id = useId();
   const { parameter, error } = props;
   const list = props.lists ? parameter.list : null;
-  const help = list ? list.help : parameter.help;
+  const names = ` (${parameter.choices.join(" ")})`; // the form shows them
+  const help = (list ? list.help : parameter.help).replace(names, "");
   const text = list ? list.default_text : parameter.default_text;
   const noted = { id, "aria-invalid": error ? true : undefined, "aria-describedby": `${id}-help${error ? ` ${id}-error` : ""}` };
   const wide = parameter.several && parameter.choices.length > 0;

@@ -18,15 +18,17 @@ function modelsOf(design: Design): string[] {
   return names.filter((name) => name !== "" && name !== "auto");
 }
 
-function applies(parameter: Parameter, models: string[]): boolean {
-  return parameter.kinds.length === 0 || parameter.kinds.some((kind) => models.includes(kind));
+/** Which parameters of a section are shown: those of "Linear models (--model linear)" belong to some models, which must be chosen. */
+function shownOf(section: Section, models: string[], kinds: Parameters["kinds"]): Parameter[] {
+  const named = (parameter: Parameter) => parameter.kinds.length === 0 || parameter.kinds.some((kind) => models.includes(kind));
+  const words = /\(--model ([^)]*)\)/.exec(section.title)?.[1]?.split(/[ ,]+/);
+  if (!words || section.parameters.some(({ name }) => name === "model")) return section.parameters.filter(named);
+  const chosen = kinds.filter(({ name }) => models.includes(name));
+  const families = kinds.filter(({ name }) => words.includes(name)).map(({ family }) => family);
+  const ofFamily = chosen.some(({ family }) => families.includes(family));
+  const ofSome = (name: string, list: Parameters["kinds"]) => list.some(({ defaults }) => name in defaults);
+  return section.parameters.filter((parameter) => named(parameter) && (ofSome(parameter.name, chosen) || (ofFamily && !ofSome(parameter.name, kinds))));
 }
-
-/** "Linear models (--model linear)" belongs to some models; it is shown if one of them is chosen. */
-const ofModels = (section: Section) => section.title.includes("(--model") && section.parameters.some(({ kinds }) => kinds.length > 0);
-
-const shownFor = (section: Section, models: string[]) =>
-  !ofModels(section) || section.parameters.some(({ kinds }) => kinds.some((kind) => models.includes(kind)));
 
 export function DesignForm(props: { design: Design; onChange: (design: Design) => void; parameters: Parameters; dataset: ComponentChildren }) {
   const { design, parameters } = props;
@@ -60,8 +62,8 @@ export function DesignForm(props: { design: Design; onChange: (design: Design) =
     <div class="design">
       <div>
         {props.dataset}
-        {task.sections.map((section, k) => (
-          <SectionFields key={task.name + section.name} {...{ section, design, models, errors, task }} metrics={parameters.metrics} first={k === 0} onSet={set} />
+        {task.sections.map((section) => (
+          <SectionFields key={task.name + section.name} {...{ section, design, models, errors, task }} metrics={parameters.metrics} kinds={parameters.kinds} onSet={set} />
         ))}
       </div>
       <Beside design={settled} answer={checked} ready={ready} onStart={start} onName={(name) => props.onChange({ ...design, name })} />
@@ -76,18 +78,20 @@ interface SectionProps {
   errors: Map<string, string>;
   task: Task;
   metrics: Parameters["metrics"];
-  first: boolean;
+  kinds: Parameters["kinds"];
   onSet: (name: string, value: Design["settings"][string]) => void;
 }
 
 function SectionFields(props: SectionProps) {
   const { section, design, models, errors } = props;
-  const shown = shownFor(section, models) ? section.parameters.filter((parameter) => applies(parameter, models)) : [];
+  const shown = shownOf(section, models, props.kinds);
   const set = shown.filter(({ name }) => design.settings[name] != null && design.settings[name] !== "");
   const wrong = shown.some(({ name }) => errors.has(name));
   const [all, setAll] = useState(false);
+  // What was set when the form opened stands with the main fields; no field moves while somebody types.
+  const [pinned] = useState(() => set.map(({ name }) => name));
   if (shown.length === 0) return null;
-  const main = shown.filter((parameter) => parameter.main || set.includes(parameter) || errors.has(parameter.name));
+  const main = shown.filter((parameter) => parameter.main || pinned.includes(parameter.name));
   const rest = shown.filter((parameter) => !main.includes(parameter));
   const field = (parameter: Parameter) => (
     <Field
@@ -101,9 +105,9 @@ function SectionFields(props: SectionProps) {
     />
   );
   const more = rest.length > 0 && (
-    <details class="more" open={all} onToggle={(event) => setAll(event.currentTarget.open)}>
+    <details class="more" open={all || rest.some(({ name }) => errors.has(name))} onToggle={(event) => setAll(event.currentTarget.open)}>
       <summary>{main.length === 0 ? `${rest.length} options` : `${rest.length} more`}</summary>
-      {all && <div class="fields more-fields">{rest.map(field)}</div>}
+      <div class="fields more-fields">{rest.map(field)}</div>
     </details>
   );
   const open = wrong || main.length > 0;

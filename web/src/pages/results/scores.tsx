@@ -6,7 +6,7 @@ import { drawScoreCurves, type ScoreCurve } from "../../charts/curves";
 import { drawHeat, type HeatOptions } from "../../charts/heat";
 import { columnsOf, drawParallel, mostLines, valueAt, within, type Ranges } from "../../charts/parallel";
 import { Picture } from "../../charts/picture";
-import { drawSurface, firstView, turned, type View } from "../../charts/surface";
+import { drawSurface, firstView, surfaceOf, turned, type View } from "../../charts/surface";
 import { axisTitle, capitalised, grouped, scoreTitle, settingText, spread } from "../../lib/format";
 import { bestOf, isNumeric, mean, nearBest, same, sizeTitle, varying, type Points, type ScoredPoint } from "../../lib/points";
 import { Button, Card, Check, Select } from "../../ui/basic";
@@ -81,6 +81,7 @@ function Heat(props: OwnProps) {
     inRegion: isSize ? () => false : nearBest(own, metric, sign),
     isChosen: (point) => (props.chosen ? same(point, props.chosen) : point === bestOf(own, metric, sign)),
   };
+  const mesh = useMemo(() => (surface ? surfaceOf(options) : null), [surface, list, x, y, shown, props.chosen]);
   const pick = (set: (axis: string) => void, other: string, swap: (axis: string) => void, now: string) => (axis: string) => {
     if (axis === other) swap(now);
     set(axis);
@@ -94,10 +95,12 @@ function Heat(props: OwnProps) {
       about={
         isSize
           ? "The stronger the colour, the more."
+          : surface
+            ? "Drag it, or press the arrow keys, to turn it. Dots: the points; between them the surface is interpolated."
           : `The stronger the colour, the better, finer near the best. Outlined: within one standard error of the best mean. Ringed: ${props.live ? "the best so far" : "the chosen point"}.${rest.length > 0 ? ` Of ${rest.map(axisTitle).join(" and ")} the best value.` : ""}`
       }
       height={(width) => Math.min(520, Math.max(300, width * 0.72))}
-      draw={(pen) => (surface ? drawSurface(pen, options, view) : drawHeat(pen, options))}
+      draw={(pen) => (mesh ? drawSurface(pen, mesh, view) : drawHeat(pen, options))}
       data={() => pointData(list as ScoredPoint[], shown)}
       keys={[list, x, y, shown, surface, surface && view, props.chosen]}
       {...(surface ? { onDrag: (dx: number, dy: number) => setView((old) => turned(old, dx, dy)) } : {})}
