@@ -359,7 +359,8 @@ class SearchLog {
   virtual BatchPlan agree(const BatchPlan& proposed) = 0;
   /// The models of a batch that is finished already; nullptr: it is not.
   virtual const std::vector<ModelScores>* recall(std::int32_t batch) = 0;
-  /// Returns when the batch will survive the end of the process.
+  /// Returns when the batch will survive the end of the process. The models say their places: {"level", "split",
+  /// "point"}. Level 0 is the search over all rows, level k the one without outer fold k; split -1 of it is that fold.
   virtual void keep(std::int32_t batch, const std::vector<ModelScores>& models) = 0;
 };
 

@@ -21,6 +21,7 @@
 #include "pipeline/learn.hpp"
 #include "search/batches.hpp"
 #include "search/candidates/race.hpp"
+#include "search/journal/place.hpp"
 #include "search/plan/choose_among.hpp"
 #include "search/plan/inner_progress.hpp"
 #include "search/plan/make_search.hpp"
@@ -288,8 +289,12 @@ void Engine::run_batch(Worker& worker, std::int32_t number, const Batch& batch, 
     if (inner) scores[k].drop_curves();  // of which there are many, and nobody sees
   }
   if (log_ == nullptr) return;
+  for (std::size_t k = 0; k < scores.size(); ++k)
+    scores[k].place = place_json(plan_, batch.cells[k].split, family_.space().axes,
+                                 points_[static_cast<std::size_t>(batch.cells[k].point)]);
   const std::lock_guard lock(mutex_);
   log_->keep(number, scores);
+  for (auto& model : scores) model.place.clear();
 }
 
 /// Whether lists that a journal brought are as long as those that this search makes.
