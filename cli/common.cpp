@@ -1,11 +1,14 @@
 #include "common.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "core/fail.hpp"
+#include "progress_bar.hpp"
+#include "progress_file.hpp"
 #include "signals.hpp"
 #include "terminal.hpp"
 
@@ -48,8 +51,11 @@ void Common::declare(Arguments& arguments, std::initializer_list<std::string_vie
 }
 
 Context Common::context() {
-  if (!quiet_ && is_terminal(STDERR_FILENO)) bar_ = std::make_unique<ProgressBar>();
-  options_.progress = bar_.get();
+  if (const char* file = std::getenv("SHEAF_PROGRESS"); file != nullptr && *file != '\0')
+    shown_ = std::make_unique<ProgressFile>(file);
+  else if (!quiet_ && is_terminal(STDERR_FILENO))
+    shown_ = std::make_unique<ProgressBar>();
+  options_.progress = shown_.get();
   options_.stop = stop_on_signal();
   return Context(options_);
 }
