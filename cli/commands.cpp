@@ -26,6 +26,7 @@ Command libsvm_scale_command();
 Command libsvm_easy_command();
 Command rescore_command();
 Command percolator_command();
+Command app_command();
 
 std::span<const Command> commands() {
   static const std::vector<Command> rows{
@@ -49,6 +50,7 @@ std::span<const Command> commands() {
       libsvm_easy_command(),
       rescore_command(),
       percolator_command(),
+      app_command(),
       devices_command(),
   };
   return rows;

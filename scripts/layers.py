@@ -24,6 +24,7 @@ LAYERS = [
     ["model"],
     ["search"],
     ["report"],
+    ["app"],
     ["cli"],
 ]
 
