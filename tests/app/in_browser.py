@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import xml.etree.ElementTree
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -23,7 +24,7 @@ from browser import Browser, find_browser  # noqa: E402
 
 AXE = os.path.join(ROOT, "web", "node_modules", "axe-core", "axe.min.js")
 SCRIPT = "<script>window.hacked=1</script>"
-WAIT = 120  # seconds for what a slow machine takes; waits end as soon as what they wait for is there
+WAIT = int(os.environ.get("SHEAF_WAIT", "120"))  # seconds for what a slow machine takes; waits end as soon as what they wait for is there
 
 # Visible elements of a kind by what people read on them.
 FIND = r"""
@@ -67,7 +68,7 @@ class Page(Browser):
         self.events.clear()
 
     def ask(self, expression):
-        value = self.run("(() => {" + FIND + "return " + expression + "})()")
+        value = self.run("(() => {" + FIND + "const value = " + expression + "; return value instanceof Node ? true : value; })()")
         self.note_events()
         return value
 
@@ -94,8 +95,13 @@ class Page(Browser):
         self.until(f"document.body.innerText.includes({json.dumps(words)})", seconds)
 
     def place(self, element):
-        box = self.until(f"(() => {{ const e = {element}; if (!e) return null; e.scrollIntoView({{block: 'center', inline: 'center'}}); "
-                         "const b = e.getBoundingClientRect(); return {x: b.x + b.width / 2, y: b.y + b.height / 2}; })()")
+        """The middle of an element, once it has come to rest there."""
+        where = (f"(() => {{ const e = {element}; if (!e) return null; e.scrollIntoView({{block: 'center', inline: 'center'}}); "
+                 "const b = e.getBoundingClientRect(); return {x: b.x + b.width / 2, y: b.y + b.height / 2}; })()")
+        box, before = self.until(where), None
+        while box != before:
+            self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
+            before, box = box, self.until(where)
         return box["x"], box["y"]
 
     def click(self, element):
@@ -125,7 +131,7 @@ class Page(Browser):
     def drop(self, element, path):
         """A file from the desktop."""
         x, y = self.place(element)
-        data = {"items": [], "files": [path], "dragOperationsMask": 1}
+        data = {"items": [], "files": [os.path.abspath(path)], "dragOperationsMask": 1}
         for kind in ("dragEnter", "dragOver", "drop"):
             self.call("Input.dispatchDragEvent", type=kind, x=x, y=y, data=data)
 
@@ -211,7 +217,7 @@ class Tour:
         page = self.page
         page.drop("document.querySelector('.drop')", os.path.join(self.folder, "..", "trial.csv"))
         page.until("document.querySelector('h1')?.textContent === 'trial.csv'")
-        page.see("healthy")
+        page.until("named('canvas', 'healthy 127')")
         page.see("Features that go with the label")
         self.examine("data")
         page.tab("Rows and columns")
@@ -225,7 +231,7 @@ class Tour:
         page.press("label", "Ignore")
         page.until("named('.role', 'ignore')")
         self.examine("rows")
-        page.press("button", "age is a feature again")
+        page.press("button", "undo: age is a feature again")
         page.until("!named('.role', 'ignore')")
 
     def design(self):
@@ -233,23 +239,20 @@ class Tour:
         page.press("a", "Design a search")
         page.until("document.querySelector('h1')?.textContent === 'Design'")
         page.until("named('pre', 'Command line')?.textContent.includes('sheaf search')")
+        for summary in range(page.ask("document.querySelectorAll('details.more').length")):
+            page.click(f"document.querySelectorAll('details.more > summary')[{summary}]")
         page.type("field('folds')", "x")
         page.until("[...document.querySelectorAll('.field .error')].some(e => e.textContent.includes('folds'))")
         page.type("field('folds')", "4")
         page.until("!document.querySelector('.field .error')")
         page.press("label.choice", "linear")
         page.press("label.choice", "svm")
-        page.until("named('pre', 'Command line')?.textContent.includes('--folds 4')")
-        command = page.until("named('pre', 'Command line')?.textContent")
-        assert "linear,svm" in command, command
+        page.until("['--folds 4', 'linear,svm'].every(t => named('pre', 'Command line')?.textContent.includes(t))")
         page.press("[role=tab]", "Python")
         page.until("document.querySelector('.copy pre')?.textContent.includes('import')")
         page.press("[role=tab]", "R")
         page.until("document.querySelector('.copy pre')?.textContent.includes('sheaf')")
         page.press("[role=tab]", "Command line")
-        if page.ask("!field('predictions')"):
-            for summary in range(page.ask("document.querySelectorAll('details.more').length")):
-                page.click(f"document.querySelectorAll('details.more > summary')[{summary}]")
         page.click("field('predictions')")
         page.until("named('pre', 'Command line')?.textContent.includes('--predictions')")
         self.examine("design")
@@ -270,6 +273,7 @@ class Tour:
         page.tab("Settings tried")
         page.see("All scores")
         page.until("document.querySelectorAll('.picture canvas').length >= 1")
+        self.pictures_are_saved()
         self.examine("points")
         page.tab("Classes and threshold")
         page.see("Confusion matrix at this threshold")
@@ -287,6 +291,33 @@ class Tour:
         page.tab("Files and report")
         page.see("results.json")
         self.examine("files")
+
+    def pictures_are_saved(self):
+        """A chart as SVG with its title, as PNG, and its data as CSV."""
+        page = self.page
+        with tempfile.TemporaryDirectory() as folder:
+            page.call("Page.setDownloadBehavior", behavior="allow", downloadPath=folder)
+            title = page.ask("document.querySelector('.picture h2').textContent")
+            for kind in ("SVG", "PNG", "CSV"):
+                page.click(f"[...document.querySelectorAll('.picture .save button')].find(b => b.textContent === '{kind}')")
+                content = self.downloaded(folder, "." + kind.lower())
+                if kind == "SVG":
+                    assert title in "".join(xml.etree.ElementTree.fromstring(content).itertext()), "an SVG has no title"
+                elif kind == "PNG":
+                    assert content.startswith(b"\x89PNG"), "a PNG is none"
+                else:
+                    rows = list(csv.reader(content.decode().splitlines()))
+                    assert len(rows) > 5 and len({len(row) for row in rows}) == 1, rows[:3]
+
+    def downloaded(self, folder, ending):
+        end = time.monotonic() + WAIT
+        while time.monotonic() < end:
+            for name in os.listdir(folder):
+                if name.endswith(ending):
+                    with open(os.path.join(folder, name), "rb") as file:
+                        return file.read()
+            time.sleep(0.05)
+        raise AssertionError(f"no {ending} was saved")
 
     def key(self, name):
         for kind in ("keyDown", "keyUp"):

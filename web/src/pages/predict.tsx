@@ -10,7 +10,7 @@ import type { Dataset, Inputs, Prediction, RunDetail, Work } from "../lib/types"
 import { Card, Empty, Failure, LinkButton, Notes, PageHead, Tiles, Waiting } from "../ui/basic";
 import { Drop } from "../ui/drop";
 import { Grid } from "../ui/table";
-import { ExplanationCard } from "./results/explain";
+import { ExplanationCard, towardsOf } from "./results/explain";
 
 export function Predict({ route }: { route: Route }) {
   const version = useStore(changes);
@@ -236,7 +236,7 @@ function Outcome({ prediction, typed }: { prediction: Prediction; typed: boolean
             />
           </Card>
         )}
-        {explanation && <ExplanationCard list={explanation} title={typed ? "What decides it" : `Row ${picked + 1}: what decides it`} />}
+        {explanation && <ExplanationCard list={explanation} title={typed ? "What decides it" : `Row ${picked + 1}: what decides it`} towards={towardsOf(prediction.columns)} />}
       </div>
     </section>
   );

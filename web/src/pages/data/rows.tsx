@@ -160,7 +160,7 @@ function Roles(props: { reading: Settings; onClear: (name: string) => void; read
           <span class={`role ${name}`}>{name === "weight-column" ? "weight" : name}</span>
           {column}{" "}
           {!props.readOnly && (
-            <button type="button" class="link" aria-label={`${column} is a feature again`} onClick={() => props.onClear(column)}>
+            <button type="button" class="link" aria-label={`undo: ${column} is a feature again`} onClick={() => props.onClear(column)}>
               undo
             </button>
           )}

@@ -7,7 +7,13 @@ import { Table } from "../../ui/table";
 
 export type Explanation = Record<string, string | number | null>[];
 
-export function ExplanationCard({ list, title }: { list: Explanation; title: string }) {
+/** Of two classes, the one that positive decisions speak for. */
+export function towardsOf(columns: string[]): string | undefined {
+  const decisions = columns.filter((name) => name.startsWith("decision for "));
+  return decisions.length === 1 ? decisions[0]!.slice("decision for ".length) : undefined;
+}
+
+export function ExplanationCard({ list, title, towards }: { list: Explanation; title: string; towards?: string | undefined }) {
   if (list.length === 0) return null;
   const first = list[0]!;
   if (!("contribution" in first)) return <NeighbourTable list={list} title={title} />;
@@ -23,7 +29,7 @@ export function ExplanationCard({ list, title }: { list: Explanation; title: str
       colour: contribution >= 0 ? 0 : 1,
     };
   });
-  const of = first["class"];
+  const of = first["class"] ?? towards;
   return (
     <Picture
       title={title}

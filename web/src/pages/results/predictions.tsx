@@ -8,7 +8,7 @@ import type { Inputs, Prediction, Work } from "../../lib/types";
 import { Card, Check, Failure, Waiting } from "../../ui/basic";
 import { Grid, sortRows, type Column, type Order } from "../../ui/table";
 import { useTable } from "./classes";
-import { ExplanationCard } from "./explain";
+import { ExplanationCard, towardsOf } from "./explain";
 import type { ResultsProps } from "./view";
 
 type Row = (string | number | null)[];
@@ -85,7 +85,7 @@ function Explained(props: { run: ResultsProps["run"]; row: number; prediction: s
   const list = loaded.value.explanations?.[0] ?? [];
   return (
     <>
-      <ExplanationCard list={list} title={`Row ${row}: what decides it`} />
+      <ExplanationCard list={list} title={`Row ${row}: what decides it`} towards={towardsOf(loaded.value.columns)} />
       <Card title={`Row ${row}`} about={`Held out, it was predicted as ${props.prediction}; the truth is ${props.truth}. The explanation is that of the final model, which was trained on all rows and predicts ${String(loaded.value.rows[0]?.[0] ?? "")}.`} />
     </>
   );
