@@ -206,6 +206,7 @@ class Tour:
         self.results()
         self.predict()
         self.compare()
+        self.stop_and_resume()
         self.security()
 
     def first_visit(self):
@@ -354,6 +355,24 @@ class Tour:
             page.until("document.querySelector('h1')")
             self.examine(name.lower())
 
+    def stop_and_resume(self):
+        """Scores appear while a search runs; it is stopped, and goes on to its end."""
+        page = self.page
+        page.drop("document.querySelector('.drop')", os.path.join(self.folder, "..", "long.csv"))
+        page.until("document.querySelector('h1')?.textContent === 'long.csv'")
+        page.press("a", "Design a search")
+        page.press("label.choice", "svm")
+        page.until("named('pre', 'Command line')?.textContent.includes('--model svm')")
+        page.click("[...document.querySelectorAll('button')].find(b => b.textContent === 'Start')")
+        page.until("document.querySelector('.live-tiles')?.innerText.includes('so far')")
+        page.until("document.querySelector('.picture canvas')")
+        self.examine("run")
+        page.press("main button", "Stop")
+        page.until("document.querySelector('main .state')?.textContent === 'stopped'")
+        page.press("main button", "Resume")
+        page.until("document.querySelector('main .state')?.textContent === 'done'", 4 * WAIT)
+        page.see("In short")
+
     def security(self):
         page = self.page
         page.note_events()
@@ -377,6 +396,7 @@ def main():
         os.mkdir(folder)
         write_trial(os.path.join(place, "trial.csv"), 240, 1)
         write_trial(os.path.join(place, "new.csv"), 25, 2, label=False)
+        write_trial(os.path.join(place, "long.csv"), 4000, 3)
         app = App(program, folder)
         page = Page(path)
         tour = Tour(page, folder, pictures)
