@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <initializer_list>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,14 @@ struct Option {
   std::vector<std::string> choices = {};  ///< known values; empty: anything
   std::string also = {};                  ///< another name: "-m"
   FileUse use = FileUse::none;            ///< of the file that it names
+
+  // What forms show beyond that.
+  ParameterType type = ParameterType::text;
+  double low = std::numeric_limits<double>::lowest(), high = std::numeric_limits<double>::max();
+  std::string preset = {};  ///< the default as text; empty: none that is fixed
+  std::string vector = {};  ///< the file has a number for each "row" or "feature"
+  bool is_list = false;     ///< several values that a search tries
+  bool of_numbers = false;  ///< these are numbers
 };
 
 struct Positional {
@@ -102,6 +111,7 @@ class Arguments {
         option_of(row, name, [&options, set_row = row.set](const std::string& text) { set_row(options, text); });
     if (row.type != ParameterType::yes_no && row.get && row.get(options) != row.get(Options{}))
       result.default_text = row.get(options);
+    if (row.get && row.type != ParameterType::yes_no) result.preset = row.get(options);
     return result;
   }
   /// The same with a function that sets it.
@@ -119,6 +129,9 @@ class Arguments {
     if (row.choices.size() > 5) help += " (" + join(row.choices, ' ') + ")";
     Option result{"--" + name, std::move(value), std::move(help), row.default_text, set};
     result.choices = row.choices;
+    result.type = row.type;
+    result.low = row.low;
+    result.high = row.high;
     return result;
   }
 

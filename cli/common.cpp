@@ -1,12 +1,15 @@
 #include "common.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "core/fail.hpp"
 #include "data/sheaf_file/file.hpp"
+#include "progress_bar.hpp"
+#include "progress_file.hpp"
 #include "signals.hpp"
 #include "terminal.hpp"
 
@@ -72,8 +75,11 @@ void Common::share_machine(const queue::Ranks& ranks) {
 Context Common::context() {
   if (ranks_.several() && options_.threads == 0) options_.threads = queue::threads_of_rank(ranks_);
   if (ranks_.several() && options_.memory == 0) options_.memory = Context(options_).memory() / ranks_.here;
-  if (!quiet_ && is_terminal(STDERR_FILENO)) bar_ = std::make_unique<ProgressBar>();
-  options_.progress = bar_.get();
+  if (const char* file = std::getenv("SHEAF_PROGRESS"); file != nullptr && *file != '\0')
+    shown_ = std::make_unique<ProgressFile>(file);
+  else if (!quiet_ && is_terminal(STDERR_FILENO))
+    shown_ = std::make_unique<ProgressBar>();
+  options_.progress = shown_.get();
   options_.stop = stop_on_signal();
   return Context(options_);
 }

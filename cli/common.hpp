@@ -10,9 +10,9 @@
 #include <vector>
 
 #include <sheaf/solvers/parameters.hpp>
+#include <sheaf/solvers/progress.hpp>
 
 #include "arguments.hpp"
-#include "progress_bar.hpp"
 #include "queue/ranks.hpp"
 
 namespace sheaf::cli {
@@ -83,7 +83,7 @@ class Common {
   bool automatic_asked_ = false;
   bool quiet_ = false;
   bool json_ = false;
-  std::unique_ptr<ProgressBar> bar_;
+  std::unique_ptr<Progress> shown_;
 };
 
 }  // namespace sheaf::cli

@@ -25,6 +25,7 @@ LAYERS = [
     ["model"],
     ["search"],
     ["report"],
+    ["app"],
     ["cli"],
 ]
 

@@ -5,13 +5,13 @@
 #   scripts/setup.sh r        also what the R package and its tests need
 #   scripts/setup.sh packages also what makes packages of all of them
 #   scripts/setup.sh site     what makes the site
-#   scripts/setup.sh test     also all of that and what format, clang-tidy, fuzzing and the comparisons with LIBLINEAR and LIBSVM need; failing to
-#                             get these is only a remark
+#   scripts/setup.sh test     also all of that and what format, clang-tidy, fuzzing, tests in a browser and the comparisons with LIBLINEAR and LIBSVM
+#                             need; failing to get these is only a remark
 set -euo pipefail
 
 extra=()
 packages=(g++ cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev libopenblas-dev
-  zlib1g-dev liblzma-dev libzstd-dev libexpat1-dev libhdf5-dev libgtest-dev)
+  zlib1g-dev liblzma-dev libzstd-dev libexpat1-dev libhdf5-dev libboost-dev libgtest-dev)
 python=(python3-dev python3-pybind11 pybind11-dev python3-numpy python3-scipy python3-sklearn python3-pandas python3-matplotlib python3-pytest python3-joblib
   python3-setuptools python3-wheel python3-pip python3-sphinx python3-numpydoc mypy)
 r=(r-base-dev pkg-config r-cran-rcpp r-cran-matrix r-cran-generics r-cran-testthat r-cran-glmnet r-cran-e1071 r-cran-nnet r-cran-mass r-cran-ggplot2
@@ -22,7 +22,7 @@ case ${1:-} in
   r) packages+=("${r[@]}") ;;
   packages) packages+=("${python[@]}" "${r[@]}" pandoc dpkg-dev file patchelf python3-venv) ;;
   site) packages=("${site[@]}") ;;
-  test) extra=(clang clang-format clang-tidy libclang-rt-dev liblinear-tools libsvm-tools "${python[@]}" "${r[@]}"
+  test) extra=(chromium clang clang-format clang-tidy libclang-rt-dev liblinear-tools libsvm-tools "${python[@]}" "${r[@]}"
     r-cran-caret r-cran-mlr r-cran-quantreg r-cran-vdiffr python3-h5py python3-anndata python3-biom-format python3-openpyxl) ;;
 esac
 

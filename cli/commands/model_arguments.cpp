@@ -62,10 +62,13 @@ void ModelArguments::declare_kind(Arguments& arguments) {
 }
 
 Option ModelArguments::option_of(const Parameter<ModelOptions>& row) {
-  if (row.vector)
-    return {"--" + row.name, "FILE", row.help, "", [this, name = row.name](const std::string& text) {
-              files_.push_back({name, text});
-            }};
+  if (row.vector) {
+    Option file{"--" + row.name, "FILE", row.help, "", [this, name = row.name](const std::string& text) {
+                  files_.push_back({name, text});
+                }};
+    file.vector = row.vector->per_row ? "row" : "feature";
+    return file;
+  }
   const auto set = [this, name = row.name](const std::string& text) {
     if (searching_)
       set_parameter(*set_, name, text);
@@ -79,6 +82,8 @@ Option ModelArguments::option_of(const Parameter<ModelOptions>& row) {
   option.help = row.list->help;
   option.default_text = row.list->default_text;
   option.choices.clear();
+  option.is_list = true;
+  option.of_numbers = static_cast<bool>(row.list->numbers);
   return option;
 }
 

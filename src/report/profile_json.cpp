@@ -2,6 +2,8 @@
 
 #include <sheaf/report.hpp>
 
+#include "data/describe/remedy.hpp"
+
 namespace sheaf {
 namespace {
 
@@ -72,12 +74,20 @@ Json memory_json(const Profile& p) {
           {"devices", std::move(devices)}};
 }
 
+Json remedy_json(const std::optional<Remedy>& remedy) {
+  if (!remedy) return nullptr;
+  Json settings = Json::object();
+  for (const auto& [name, text] : remedy->settings) settings[name] = text;
+  return {{"title", remedy->title}, {"settings", std::move(settings)}};
+}
+
 Json findings_json(const Profile& p) {
   auto list = Json::array();
   for (const auto& finding : p.findings)
     list.push_back({{"level", finding.level == Finding::Level::warning ? "warning" : "note"},
                     {"code", finding.code},
-                    {"message", finding.message}});
+                    {"message", finding.message},
+                    {"remedy", remedy_json(remedy_of(finding, p))}});
   return list;
 }
 

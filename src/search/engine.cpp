@@ -15,6 +15,7 @@
 #include "queue/units.hpp"
 #include "search/batches.hpp"
 #include "search/candidates/race.hpp"
+#include "search/journal/place.hpp"
 #include "search/plan/choose_among.hpp"
 #include "search/plan/inner_progress.hpp"
 #include "search/plan/make_search.hpp"
@@ -288,8 +289,12 @@ bool Engine::recall(std::int32_t number, const Batch& batch, std::vector<ModelSc
 
 /// If another process was first, its scores count.
 void Engine::keep(std::int32_t number, const Batch& batch, std::vector<ModelScores>& scores) {
+  for (std::size_t k = 0; k < scores.size(); ++k)
+    scores[k].place = place_json(plan_, batch.cells[k].split, family_.space().axes,
+                                 points_[static_cast<std::size_t>(batch.cells[k].point)]);
   const std::lock_guard lock(mutex_);
   log_->keep(number, scores);
+  for (auto& model : scores) model.place.clear();
   recall(number, batch, scores);
 }
 

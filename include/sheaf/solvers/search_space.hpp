@@ -119,6 +119,7 @@ struct ModelScores : Scores {
   std::vector<TaskFit> fits;            ///< one a decision value; SVMs: one for all
   double size = -1;                     ///< support vectors, or weights that are not 0; -1: not counted
   std::vector<FeatureWeights> weights;  ///< one a decision value; elastic nets of outer resamples only
+  std::string place = {};               ///< level, split and point as JSON, for those who watch a log; see SearchLog
 
   /// Keeps the numbers alone.
   void drop_curves();

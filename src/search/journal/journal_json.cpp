@@ -75,6 +75,7 @@ Json model_json(const ModelScores& model) {
   if (!model.recall.empty()) json["recall"] = numbers(model.recall);
   if (!model.confusion.empty()) json["confusion"] = confusion_json(model.confusion);
   if (model.size >= 0) json["size"] = model.size;
+  if (!model.place.empty()) json["place"] = Json::parse(model.place);
   return json;
 }
 

@@ -1,0 +1,232 @@
+// Server-sent events: a run's journal as it grows, and changes of the folder.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include <sheaf/scores.hpp>
+
+#include "app/routes/job_json.hpp"
+#include "app/routes/route.hpp"
+
+namespace sheaf::app {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t check_digits = 16;                   // of a line of a journal, see data/write/record_file.hpp
+constexpr std::size_t most_bytes = std::size_t{4} << 20U;  // of a journal that are read at once
+
+std::string event(std::string_view name, const Json& data, std::int64_t id = 0) {
+  const auto number = id > 0 ? fmt::format("id: {}\n", id) : std::string();
+  return fmt::format("{}event: {}\ndata: {}\n\n", number, name, text_of(data));
+}
+
+/// The scores that are defined, by their names.
+Json scores_json(const Json& values) {
+  Json scores = Json::object();
+  const auto rows = metrics();
+  for (std::size_t k = 0; k < std::min(values.size(), rows.size()); ++k)
+    if (values[k].is_number()) scores[std::string(rows[k].name)] = values[k];
+  return scores;
+}
+
+/// What a page shows of a model that was trained.
+Json model_json(const Json& model) {
+  Json json = model.contains("place") && model["place"].is_object() ? model["place"] : Json::object();
+  json["scores"] = model.contains("scores") ? scores_json(model["scores"]) : Json::object();
+  json["size"] = model.contains("size") ? model["size"] : Json();
+  return json;
+}
+
+/// A record of finished models, wherever it keeps them.
+const Json* models_in(const Json& record) {
+  if (record.contains("models")) return &record["models"];
+  if (!record.contains("result")) return nullptr;
+  const auto& result = record["result"];
+  if (result.is_array()) return &result;
+  return result.is_object() && result.contains("models") ? &result["models"] : nullptr;
+}
+
+std::string record_event(const Json& record, std::int64_t line) {
+  const auto* models = models_in(record);
+  if (models == nullptr || !models->is_array()) return event("record", {{"line", line}}, line);
+  Json list = Json::array();
+  for (const auto& model : *models)
+    if (model.is_object()) list.push_back(model_json(model));
+  const auto number = record.contains("batch") ? record["batch"] : record.contains("unit") ? record["unit"] : Json();
+  return event("scores", {{"batch", number}, {"models", std::move(list)}}, line);
+}
+
+/// Reads whole lines of a file that grows.
+class JournalTail {
+ public:
+  explicit JournalTail(std::string path) : path_(std::move(path)) {}
+
+  /// Events of new lines behind `after`. A journal that has become shorter is a new one.
+  std::string next(std::int64_t after) {
+    std::string events;
+    const int descriptor = ::open(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0) return events;
+    const OpenFile file(descriptor);
+    const auto size = ::lseek(descriptor, 0, SEEK_END);
+    if (size < place_) {
+      place_ = 0;
+      line_ = 0;
+      events += event("restart", Json::object());
+    }
+    std::string text(std::min<std::size_t>(static_cast<std::size_t>(std::max<off_t>(size - place_, 0)), most_bytes_),
+                     '\0');
+    const auto got = ::pread(descriptor, text.data(), text.size(), place_);
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    std::size_t at = 0;
+    for (auto end = text.find('\n'); end != text.npos; end = text.find('\n', at)) {
+      if (++line_ > after) events += line_event(std::string_view(text).substr(at, end - at));
+      at = end + 1;
+    }
+    more_ = at > 0 && static_cast<off_t>(text.size()) < size - place_;
+    most_bytes_ = at == 0 && text.size() == most_bytes_ ? 2 * most_bytes_ : most_bytes;  // a line longer than that
+    place_ += static_cast<off_t>(at);
+    return events;
+  }
+  /// Lines were left for the next time.
+  bool more() const { return more_; }
+
+ private:
+  std::string line_event(std::string_view line) const {
+    if (line.size() <= check_digits) return {};
+    const auto record = parse_json<Json>(line.substr(check_digits + 1));
+    return record.is_object() ? record_event(record, line_) : std::string();
+  }
+
+  std::string path_;
+  off_t place_ = 0;
+  std::int64_t line_ = 0;
+  std::size_t most_bytes_ = most_bytes;
+  bool more_ = false;
+};
+
+class RunEvents : public EventStream {
+ public:
+  RunEvents(Services& services, std::string id, const std::string& path, std::int64_t after)
+      : services_(services), id_(std::move(id)), journal_(path), after_(after) {}
+
+  std::string next() override {
+    const auto now = Clock::now();
+    bool over = false;
+    std::string text;
+    if (now >= look_) {
+      look_ = now + 300ms;
+      text += look(over);
+    }
+    text = journal_.next(after_) + text;
+    if (over && !journal_.more()) {
+      ended_ = true;
+      text += event("state", {{"state", state_}});
+    }
+    return text;
+  }
+  bool ended() const override { return ended_; }
+
+ private:
+  /// Progress and, unless it is the last one, a new state.
+  std::string look(bool& over) {
+    const auto run = services_.runs.find(id_);
+    const std::string state(run.state);
+    over = state != "running" && state != "queued";
+    std::string text;
+    if (state != state_ && !over) text += event("state", {{"state", state}});
+    state_ = state;
+    if (!run.job || over) return text;
+    auto progress = read_progress(services_.jobs.progress_of(run.job->id));
+    if (!progress.is_null() && progress != progress_) text += event("progress", progress);
+    progress_ = std::move(progress);
+    return text;
+  }
+
+  Services& services_;
+  std::string id_;
+  JournalTail journal_;
+  std::int64_t after_;
+  Clock::time_point look_ = Clock::now();
+  std::string state_;
+  Json progress_;
+  bool ended_ = false;
+};
+
+/// The list of jobs, and that the other lists have changed.
+class FolderEvents : public EventStream {
+ public:
+  explicit FolderEvents(Services& services) : services_(services) {}
+
+  std::string next() override {
+    const auto now = Clock::now();
+    std::string text;
+    if (services_.jobs.revision() != revision_ || now >= look_) {
+      revision_ = services_.jobs.revision();
+      auto jobs = text_of(jobs_json(services_));
+      if (jobs != jobs_) text += fmt::format("event: jobs\ndata: {}\n\n", jobs);
+      jobs_ = std::move(jobs);
+    }
+    if (now < look_) return text;
+    look_ = now + 1s;
+    auto listing = services_.lister.list();
+    if (!listing_) listing_ = listing;
+    if (!same(listing->runs, listing_->runs)) text += event("runs", Json::object());
+    if (!same(listing->data, listing_->data)) text += event("datasets", Json::object());
+    listing_ = std::move(listing);
+    return text;
+  }
+  bool ended() const override { return false; }
+
+ private:
+  static bool equal(const RunFolder& a, const RunFolder& b) {
+    return a.path == b.path && a.settings == b.settings && a.results == b.results;
+  }
+  static bool equal(const DataFile& a, const DataFile& b) { return a.path == b.path && a.facts == b.facts; }
+  template <class T>
+  static bool same(const std::vector<T>& a, const std::vector<T>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const T& x, const T& y) { return equal(x, y); });
+  }
+
+  Services& services_;
+  std::uint64_t revision_ = 0;
+  Clock::time_point look_;
+  std::string jobs_;
+  std::shared_ptr<const Listing> listing_;
+};
+
+Response stream(std::unique_ptr<EventStream> events) {
+  Response response;
+  response.headers = {{"Content-Type", "text/event-stream"},
+                      {"Cache-Control", "no-store"},
+                      {"X-Accel-Buffering", "no"}};  // proxies pass each event on at once
+  response.events = std::move(events);
+  return response;
+}
+
+std::int64_t last_event(const Request& request) {
+  const auto text = request.header("last-event-id");
+  std::int64_t id = 0;
+  std::from_chars(text.data(), text.data() + text.size(), id);
+  return std::max<std::int64_t>(id, 0);
+}
+
+Response run_events(Services& services, Call& call) {
+  const auto run = services.runs.find(call.id());
+  const auto journal = services.folder.root() + "/" + run.folder.path + "/journal.txt";
+  return stream(std::make_unique<RunEvents>(services, call.id(), journal, last_event(call.request)));
+}
+
+Response folder_events(Services& services, Call&) { return stream(std::make_unique<FolderEvents>(services)); }
+
+}  // namespace
+
+std::vector<Route> event_routes() {
+  return {{"GET", "/events", folder_events}, {"GET", "/runs/{id}/events", run_events}};
+}
+
+}  // namespace sheaf::app

@@ -1,0 +1,21 @@
+// What a user does about a finding, as options that do it: a form offers them as a button.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sheaf/solvers/profile.hpp>
+
+namespace sheaf {
+
+struct Remedy {
+  std::string title;
+  std::vector<std::pair<std::string, std::string>> settings;  ///< names and texts as on the command line
+};
+
+/// Nothing where no option settles it.
+std::optional<Remedy> remedy_of(const Finding& finding, const Profile& profile);
+
+}  // namespace sheaf
