@@ -34,7 +34,7 @@ install(TARGETS ${sheaf_installed} EXPORT sheafTargets
   LIBRARY COMPONENT library NAMELINK_COMPONENT development
   ARCHIVE COMPONENT development
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(DIRECTORY include/sheaf TYPE INCLUDE COMPONENT development)
+install(DIRECTORY include/sheaf TYPE INCLUDE COMPONENT development FILES_MATCHING PATTERN "*.hpp")
 
 set(config ${CMAKE_INSTALL_LIBDIR}/cmake/sheaf)
 configure_package_config_file(cmake/sheafConfig.cmake.in sheafConfig.cmake INSTALL_DESTINATION ${config})

@@ -88,6 +88,8 @@ def read_includes():
         for name in re.findall(r'#include "([\w/.]+)"', text):
             if (root / "src" / name).exists():
                 yield path, folder, str(pathlib.PurePosixPath(name).parent)
+        for name in re.findall(r"#include <sheaf/bindings/(\w+\.hpp)>", text):
+            faults.append(f"{path.relative_to(root)}: includes sheaf/bindings/{name}, which is for packages of other languages alone")
         for name in re.findall(r"#include <sheaf/(?:solvers/)?(\w+)\.hpp>", text):
             if name == "sheaf":
                 continue

@@ -76,11 +76,12 @@ def library_score(name: str | None, classes: Array | None) -> tuple[str | None, 
         return found
     if classes is not None and len(classes) == 2 and name in _OF_TWO:
         return _OF_TWO[name], 1.0
-    known = _core.metrics()
+    table = _core.metrics()
+    known = dict(zip(table["name"], table["larger_is_better"]))
     plain = name.replace("_", "-")
     if plain in known:
         return plain, 1.0
-    if plain.startswith("neg-") and not known.get(plain[4:], {"larger_is_better": True})["larger_is_better"]:
+    if plain.startswith("neg-") and not known.get(plain[4:], True):
         return plain[4:], -1.0
     raise ValueError(f"scoring: there is no score {name!r}; the library's are {', '.join(known)}")
 

@@ -17,7 +17,7 @@ sheaf_read <- function(file, control = list()) {
   found <- core(core_read(as_control(control), path.expand(file)))
   names <- list(NULL, if (length(found$names) > 0) found$names)
   if (is.null(found$dense)) {
-    x <- sparse_columns(found$i, found$p, found$x, c(found$rows, found$columns), names)
+    x <- sparse_columns(found$i, found$p, found$x, as.integer(c(found$rows, found$columns)), names)
   } else {
     x <- found$dense
     dimnames(x) <- names

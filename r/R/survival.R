@@ -113,7 +113,7 @@ refuse_specials <- function(terms) {
 
 finish_cox <- function(fit, model, response, ties) {
   found <- model$glm
-  plain <- if (fit$n_features == 0) numeric() else named_coefficients(model$weights[, 1], NULL, fit)
+  plain <- if (fit$n_features == 0) numeric() else named_coefficients(model$coefficients$weights[, 1], NULL, fit)
   fit <- take_errors(fit, found, names(plain))
   fit$coefficients <- mark_undetermined(plain, fit)
   fit$ties <- ties

@@ -213,7 +213,7 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_devices
-Rcpp::DataFrame core_devices();
+Rcpp::RObject core_devices();
 RcppExport SEXP _sheaf_core_devices() {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
@@ -319,7 +319,7 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_parameters
-Rcpp::DataFrame core_parameters(const std::string& kind);
+Rcpp::RObject core_parameters(const std::string& kind);
 RcppExport SEXP _sheaf_core_parameters(SEXP kindSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
@@ -329,7 +329,7 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_kinds
-Rcpp::DataFrame core_kinds();
+Rcpp::RObject core_kinds();
 RcppExport SEXP _sheaf_core_kinds() {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
@@ -435,7 +435,7 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_metrics
-Rcpp::DataFrame core_metrics();
+Rcpp::RObject core_metrics();
 RcppExport SEXP _sheaf_core_metrics() {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
@@ -480,7 +480,7 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_criteria
-Rcpp::DataFrame core_criteria();
+Rcpp::RObject core_criteria();
 RcppExport SEXP _sheaf_core_criteria() {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;

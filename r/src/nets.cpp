@@ -154,8 +154,7 @@ Rcpp::List core_nets(const Rcpp::List& control, SEXP x, const Rcpp::List& about,
     };
     sheaf::elastic_nets(context_for(context, dataset, paths), dataset, paths.sheaf, paths.params, single, use);
   };
-  run(surroundings, [&](const sheaf::Context& context) {
-    const auto dataset = make(surroundings, context, rows);
+  run_on(surroundings, rows, [&](const sheaf::Context& context, const sheaf::bindings::AnyDataset& dataset) {
     std::visit([&](const auto& one) { train(context, one); }, dataset);
   });
   Rcpp::List answer = path_list(kept);
@@ -178,8 +177,7 @@ Rcpp::List core_net_path(const Rcpp::List& control, SEXP x, const Rcpp::List& ab
                             .models = Rcpp::as<int>(end["models"]),
                             .most_explained = Rcpp::as<double>(end["most_explained"])};
   sheaf::EndedPath path;
-  run(surroundings, [&](const sheaf::Context& context) {
-    const auto dataset = make(surroundings, context, rows);
+  run_on(surroundings, rows, [&](const sheaf::Context& context, const sheaf::bindings::AnyDataset& dataset) {
     std::visit(
         [&](const auto& one) {
           path = sheaf::elastic_net_path(context_for(context, one, paths), one, paths.sheaf, paths.params, rule);
@@ -198,8 +196,7 @@ double core_net_largest(const Rcpp::List& control, SEXP x, const Rcpp::List& abo
   const auto rows = rows_of(x, about);
   const auto paths = paths_of(y, options);
   double largest = 0;
-  run(surroundings, [&](const sheaf::Context& context) {
-    const auto dataset = make(surroundings, context, rows);
+  run_on(surroundings, rows, [&](const sheaf::Context& context, const sheaf::bindings::AnyDataset& dataset) {
     std::visit(
         [&](const auto& one) { largest = sheaf::largest_alphas(context, one, paths.sheaf, paths.params).front(); },
         dataset);
