@@ -33,7 +33,7 @@ OWNERS = {
     "data": "binning dataset generate io matrix parameters predictions profile scaling splits survival",
     "score": "calibration scores threshold",
     "family": "kernel_counts model_options search_space task_fit trained_model",
-    "linear": "elastic_net glm linear net_path ridge",
+    "linear": "elastic_net glm linear net_path net_scores ridge",
     "kernel": "svm",
     "neighbors": "neighbors",
     "information": "selection",

@@ -42,7 +42,7 @@ relax_path <- function(problem, x, path, maxp) {
   sets <- sets[steps]
   names <- set_names(sets)
   chosen <- !duplicated(names) & nzchar(names)
-  models <- lapply(sets[chosen], train_unpenalised, problem = problem, x = x, null = path$nulldev)
+  models <- lapply(sets[chosen], train_unpenalised, problem = problem, x = x)
   warn_relaxed(models, problem)
   names(models) <- names[chosen]
   path$relaxed <- with_models(path_at(path, steps), sets, models[names[nzchar(names)]])
@@ -79,7 +79,7 @@ path_at <- function(path, steps) {
 }
 
 # The model of the features of a set without a penalty: `weights` are features x classes.
-train_unpenalised <- function(set, problem, x, null) {
+train_unpenalised <- function(set, problem, x) {
   x <- x[, set, drop = FALSE]
   trained <- train_nets(without_penalty(problem, set), x, 0)
   scale <- rep_len(problem$scale, problem$classes)
@@ -87,9 +87,9 @@ train_unpenalised <- function(set, problem, x, null) {
                                       c(length(set), problem$classes)))
   link <- as_link(problem, trained$decisions)
   if (problem$family == "multinomial") weights <- centre_classes(without_penalty(problem, set), x, weights)
-  list(weights = weights,
-       a0 = trained$a0 * scale, dev.ratio = explained(problem, link, null), converged = trained$unconverged == 0,
-       separated = is_certain(problem, link), determined = is_determined(problem, x))
+  fit <- explained(problem, link)
+  list(weights = weights, a0 = trained$a0 * scale, dev.ratio = fit$share, converged = trained$unconverged == 0,
+       separated = fit$certain, determined = is_determined(problem, x))
 }
 
 # Without a penalty the objective may be flat, so that the gap says less of coefficients.
@@ -122,21 +122,6 @@ best_shifts <- function(problem, x, weights) {
     if (problem$l1_ratio == 1) return(stats::median(of_feature))
     stats::median(c(of_feature, mean(of_feature) + bends / spread[j]))
   }, 0)
-}
-
-# Whether the class of some row is certain to one in a hundred thousand, as that of separated rows is, or the rate of a
-# count is as small beside that of the model without features.
-is_certain <- function(problem, link) {
-  certain <- log(1e5)
-  w <- row_weights(problem)
-  counted <- w > 0
-  offset <- if (is.null(problem$offset)) 0 else problem$offset
-  switch(problem$family,
-    binomial = max((problem$target * link)[counted]) > certain,
-    multinomial = max(shares(link)[counted, , 1]) > stats::plogis(certain),
-    poisson = min((link - offset)[counted]) < log(sum(w * problem$response) / sum(w * exp(offset))) - certain,
-    FALSE
-  )
 }
 
 # Whether no column is a linear combination of others and the intercept (or the hazard that all rows share).
@@ -247,13 +232,9 @@ best_mixture <- function(scores, gammas, type) {
     data.frame(lambda = one$lambda, gamma = gammas[g], cvm = one$cvm, cvsd = one$cvsd, nzero = one$nzero,
                step = seq_along(one$lambda), place = g)
   }))
-  if (type %in% c("auc", "C")) table$cvm <- -table$cvm
-  largest <- function(most) {
-    good <- table[which(table$cvm <= most), ]
-    good[order(good$lambda, good$gamma, decreasing = TRUE)[1], ]
-  }
-  best <- largest(min(table$cvm, na.rm = TRUE))
-  near <- largest(best$cvm + best$cvsd)
+  places <- core_choose_net(table$lambda, table$gamma, table$cvm, table$cvsd, type)
+  best <- table[places[1], ]
+  near <- table[places[2], ]
   index <- rbind(min = c(Lambda = best$step, Gamma = best$place), `1se` = c(near$step, near$place))
   list(lambda.min = best$lambda, lambda.1se = near$lambda, gamma.min = best$gamma, gamma.1se = near$gamma,
        nzero.min = best$nzero, nzero.1se = near$nzero, index = index)
