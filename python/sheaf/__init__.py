@@ -1,6 +1,7 @@
 """Sheaf for Python: whole searches at a time, behind scikit-learn's interface."""
 
 from ._core import __version__, devices
+from ._reading import read_data
 from .auto import AutoClassifier, AutoRegressor
 from .feature_selection import InformationSelector, StabilitySelector
 from .glm import GammaRegressor, PoissonRegressor, TweedieRegressor
@@ -61,4 +62,5 @@ __all__ = [
     "TweedieRegressor",
     "__version__",
     "devices",
+    "read_data",
 ]

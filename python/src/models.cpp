@@ -67,6 +67,7 @@ void add_models(py::module_& module) {
       .def("support", [](const Model& model) { return to_python(bindings::svm_of(model)); })
       .def(py::pickle([](const Model& model) { return model.text(); },
                       [](const std::string& text) { return Model::parse(text, "a pickled model"); }));
+  module.def("kinds", [] { return py::object(to_python(bindings::kinds_table())["name"]); });
   module.def("fit", &train);
   module.def("ridge_leave_one_out", &leave_one_out);
   module.def("huber_threshold", [](const std::vector<double>& targets, const py::object& weights) {

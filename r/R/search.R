@@ -362,8 +362,8 @@ sheaf_report <- function(object, file) {
 
 #' Models, their options and what a search can vary
 #'
-#' @param kind a kind of model, or `"search"`, `"pipeline"`, `"select"`, `"binning"`, `"neighbors"`, `"distance"`;
-#'   `NULL`: the kinds of models there are.
+#' @param kind a kind of model, or `"read"`, `"search"`, `"pipeline"`, `"select"`, `"binning"`, `"neighbors"`,
+#'   `"distance"`, `"percolator"`; `NULL`: the kinds of models there are.
 #' @return A data frame: `name`, `help`, `default` and `choices` of each option, and for a kind of model `searched`,
 #'   whether it can stand in the `grid` of [sheaf_search()].
 #' @examples

@@ -136,8 +136,10 @@ Value parameters_table(const std::vector<Parameter<Options>>& rows) {
         return known;
       });
 }
-/// Of a kind of model, or of `search`, `pipeline`, `select`, `binning`, `neighbors`, `distance` and `percolator`.
+/// Of a kind of model, or of `read`, `search`, `pipeline`, `select`, `binning`, `neighbors`, `distance` and
+/// `percolator`.
 inline Value parameters_table(const std::string& kind) {
+  if (kind == "read") return parameters_table(parameters<ReadOptions>());
   if (kind == "search") return parameters_table(parameters<SearchOptions>());
   if (kind == "pipeline") return parameters_table(parameters<PipelineOptions>());
   if (kind == "select") return parameters_table(parameters<SelectionOptions>());
