@@ -1,5 +1,6 @@
 // Options, training and trained models of all families.
 #include <sheaf/bindings/models.hpp>
+#include <sheaf/solvers/net_path.hpp>
 #include <sheaf/solvers/ridge.hpp>
 
 #include "core.hpp"
@@ -13,6 +14,19 @@ Model train(const Surroundings& surroundings, const AnyDataset& dataset, const M
   Model model;
   run(surroundings, [&](const Context& context) { model = bindings::fit(context, dataset.any, options, row_weights); });
   return model;
+}
+
+/// The smallest alpha at which an elastic net has no weights.
+double largest_alpha_of(const Surroundings& surroundings, const AnyDataset& dataset, const ModelOptions& options,
+                        const py::object& weights) {
+  const auto* net = options.get_if<NetOptions>();
+  if (net == nullptr) throw UsageError("the model is no elastic net");
+  const auto row_weights = row_weights_of(weights, dataset.rows());
+  double largest = 0;
+  run(surroundings, [&](const Context& context) {
+    std::visit([&](const auto& one) { largest = largest_alpha(context, one, *net, row_weights); }, dataset.any);
+  });
+  return largest;
 }
 
 /// Predictions for rows that are left out, alphas x rows.
@@ -69,6 +83,7 @@ void add_models(py::module_& module) {
                       [](const std::string& text) { return Model::parse(text, "a pickled model"); }));
   module.def("kinds", [] { return py::object(to_python(bindings::kinds_table())["name"]); });
   module.def("fit", &train);
+  module.def("largest_alpha", &largest_alpha_of);
   module.def("ridge_leave_one_out", &leave_one_out);
   module.def("huber_threshold", [](const std::vector<double>& targets, const py::object& weights) {
     return huber_threshold(targets, "y", row_weights_of(weights, std::ssize(targets)));

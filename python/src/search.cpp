@@ -111,7 +111,10 @@ void add_search(py::module_& module) {
   module.def("search_grid", &search_grid);
   module.def("search_models", &search_models);
   module.def("study", &study);
-  module.def("metrics", [] { return to_python(bindings::metrics_table()); });
+  module.def("metric", [](const std::string& name) {
+    const auto& row = info(parse_metric(name));
+    return py::make_tuple(std::string(row.name), row.larger_is_better);
+  });
 }
 
 }  // namespace sheaf::python

@@ -69,10 +69,6 @@ core_devices <- function() {
     .Call(`_sheaf_core_devices`)
 }
 
-core_version <- function() {
-    .Call(`_sheaf_core_version`)
-}
-
 core_tie_times <- function(times) {
     .Call(`_sheaf_core_tie_times`, times)
 }

@@ -432,14 +432,6 @@ net_lambda <- function(problem, x, lambda, nlambda, lambda.min.ratio) {
   structure(largest * lambda.min.ratio^(seq(0, 1, length.out = nlambda)), given = FALSE)
 }
 
-# Standard deviations of columns, rows counting by their weights.
-column_spreads <- function(problem, x) {
-  w <- row_weights(problem)
-  w <- w / sum(w)
-  means <- as.vector(crossprod(x, w))
-  sqrt(pmax(as.vector(crossprod(x^2, w)) - means^2, 0))
-}
-
 # What the compiled part finds: for the paths of all columns of `weights` decision values, and of a single path its
 # models. `folds` as in net_options().
 train_nets <- function(problem, x, lambda, weights = path_weights(problem), folds = rep(0L, problem$rows)) {

@@ -86,7 +86,6 @@ train_unpenalised <- function(set, problem, x) {
   weights <- as.matrix(sparse_columns(trained$i, trained$p, trained$x * rep(scale, diff(trained$p)),
                                       c(length(set), problem$classes)))
   link <- as_link(problem, trained$decisions)
-  if (problem$family == "multinomial") weights <- centre_classes(without_penalty(problem, set), x, weights)
   fit <- explained(problem, link)
   list(weights = weights, a0 = trained$a0 * scale, dev.ratio = fit$share, converged = trained$unconverged == 0,
        separated = fit$certain, determined = is_determined(problem, x))
@@ -100,28 +99,6 @@ without_penalty <- function(problem, set) {
   }
   problem$tolerance <- min(problem$tolerance, 1e-12)
   problem
-}
-
-# Coefficients of a feature in all classes may be shifted by a number without a change of the model. The one that is
-# left where a penalty goes to 0: with the least penalty, within the limits.
-centre_classes <- function(problem, x, weights) {
-  shifts <- best_shifts(problem, x, weights)
-  if (length(problem$lower_limits) > 0) shifts <- pmin(shifts, apply(weights, 1, min) - problem$lower_limits)
-  if (length(problem$upper_limits) > 0) shifts <- pmax(shifts, apply(weights, 1, max) - problem$upper_limits)
-  weights - shifts
-}
-
-best_shifts <- function(problem, x, weights) {
-  if (problem$grouped) return(rowMeans(weights))
-  classes <- problem$classes
-  spread <- if (problem$standardise) column_spreads(problem, x) else rep(1, ncol(x))
-  # The median of the coefficients and these is where the penalty's slope is 0 (Li and Osher, A new median formula).
-  bends <- problem$l1_ratio / (1 - problem$l1_ratio) * (classes - 2 * seq(0, classes)) / classes
-  vapply(seq_len(nrow(weights)), function(j) {
-    of_feature <- weights[j, ]
-    if (problem$l1_ratio == 1) return(stats::median(of_feature))
-    stats::median(c(of_feature, mean(of_feature) + bends / spread[j]))
-  }, 0)
 }
 
 # Whether no column is a linear combination of others and the intercept (or the hazard that all rows share).

@@ -221,15 +221,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_version
-std::string core_version();
-RcppExport SEXP _sheaf_core_version() {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(core_version());
-    return rcpp_result_gen;
-END_RCPP
-}
 // core_tie_times
 std::vector<double> core_tie_times(const std::vector<double>& times);
 RcppExport SEXP _sheaf_core_tie_times(SEXP timesSEXP) {
@@ -603,7 +594,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_sheaf_core_kernel_run", (DL_FUNC) &_sheaf_core_kernel_run, 6},
     {"_sheaf_core_snippet_compile", (DL_FUNC) &_sheaf_core_snippet_compile, 3},
     {"_sheaf_core_devices", (DL_FUNC) &_sheaf_core_devices, 0},
-    {"_sheaf_core_version", (DL_FUNC) &_sheaf_core_version, 0},
     {"_sheaf_core_tie_times", (DL_FUNC) &_sheaf_core_tie_times, 1},
     {"_sheaf_core_fit", (DL_FUNC) &_sheaf_core_fit, 9},
     {"_sheaf_core_one_class", (DL_FUNC) &_sheaf_core_one_class, 6},

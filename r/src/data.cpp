@@ -100,7 +100,4 @@ std::vector<float> row_weights_of(const Rcpp::RObject& weights, std::int64_t row
 Rcpp::RObject core_devices() { return sheaf::r::to_r(sheaf::bindings::devices_table()); }
 
 // [[Rcpp::export(rng = false)]]
-std::string core_version() { return sheaf::version(); }
-
-// [[Rcpp::export(rng = false)]]
 std::vector<double> core_tie_times(const std::vector<double>& times) { return sheaf::tie_times(times); }
