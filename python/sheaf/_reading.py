@@ -32,8 +32,8 @@ def read_data(path: Any, *, n_threads: int | None = None, **options: Any) -> Bun
     Returns
     -------
     data : Bunch
-        `data` (an array, or a CSR matrix of a sparse file), `target` (labels, numbers, a column for each of several targets, or
-        times and events) or None, `feature_names`, `row_names`, `notes` on what reading decided, `levels` of nominal
+        `data` (an array, or a CSR matrix of a sparse file), `target` (labels, numbers, a column for each of several
+        targets, or times and events) or None, `feature_names`, `row_names`, `notes` on what reading decided, `levels` of nominal
         features, whose values are places in their lists; and what the file says of rows: `groups`, `sample_weight`,
         `order`, `folds`; None: nothing.
 

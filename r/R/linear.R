@@ -72,11 +72,12 @@ one_class_linear <- function(call, x, chosen, nu, epsilon, weights, control) {
   tolerance <- if (is.null(epsilon)) 0 else one_number(epsilon, "epsilon", 0)
   model <- core(core_one_class(as_control(control), x, about_features(x), nu, tolerance,
                                check_weights(weights, nrow(x))))
-  w <- t(rbind(model$coefficients$weights, model$coefficients$intercepts))
+  found <- model$coefficients
+  w <- t(rbind(found$weights, found$intercepts))
   dimnames(w) <- list(NULL, c(feature_names(x), "Bias"))
   warn_each(model$warnings)
   structure(class = "sheaf_linear", list(
-    TypeDetail = chosen$detail, Type = 21, W = w, Bias = 1, rho = -model$coefficients$intercepts, nu = nu, regression = FALSE,
+    TypeDetail = chosen$detail, Type = 21, W = w, Bias = 1, rho = -found$intercepts, nu = nu, regression = FALSE,
     one_class = TRUE, probabilities = FALSE, model = keep_model(model), call = call, n_features = ncol(x),
     feature_names = colnames(x), control = control
   ))

@@ -6,9 +6,9 @@
 #' @param file its path.
 #' @param control see [sheaf_control()].
 #' @param ... options of reading by name, with `_` for `-`; `sheaf_parameters("read")` lists them. `label` is the column
-#'   to predict (`"none"`: there is none), `metadata` a table with more columns of the rows, joined by their ids, `group`,
-#'   `order`, `weight_column` and `split_column` what columns say of the rows, `layer` and `sheet` parts of the file.
-#'   Missing values become `NA`, unless `missing` says otherwise.
+#'   to predict (`"none"`: there is none), `metadata` a table with more columns of the rows, joined by their ids,
+#'   `group`, `order`, `weight_column` and `split_column` what columns say of the rows, `layer` and `sheet` parts of the
+#'   file. Missing values become `NA`, unless `missing` says otherwise.
 #' @return A list of `x`, a matrix or (of sparse files) a `dgCMatrix`, and `y`, a factor, numbers, a matrix of several
 #'   targets or of `time` and `status`, or `NULL`; and, if the file says so, `groups`, `weights`, `order` and `folds`,
 #'   one entry for each row. It is printed as a summary.

@@ -17,7 +17,7 @@ const std::filesystem::path folder = std::filesystem::path(SHEAF_TESTS_DIR) / ".
 std::vector<std::string> headers() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
-    if (entry.is_regular_file()) names.push_back(entry.path().lexically_relative(folder).generic_string());
+    if (entry.path().extension() == ".hpp") names.push_back(entry.path().lexically_relative(folder).generic_string());
   return names;
 }
 
@@ -30,7 +30,7 @@ TEST(PublicHeaders, AreAllInOne) {
   const auto all = text_of(folder / "sheaf.hpp");
   int found = 0;
   for (const auto& name : headers()) {
-    if (name == "sheaf.hpp") continue;
+    if (name == "sheaf.hpp" || name.starts_with("bindings/")) continue;  // packages of other languages name the latter
     EXPECT_NE(all.find("#include <sheaf/" + name + ">"), std::string::npos) << name;
     ++found;
   }
