@@ -35,7 +35,7 @@ OWNERS = {
     "data": "binning dataset generate io matrix memory parameters predictions profile scaling splits survival",
     "score": "calibration scores threshold",
     "family": "kernel_counts model_options search_space task_fit trained_model",
-    "linear": "elastic_net glm linear losses net_path ridge",
+    "linear": "elastic_net glm linear losses net_path net_scores ridge",
     "kernel": "svm",
     "neighbors": "neighbors",
     "information": "selection",
@@ -106,6 +106,8 @@ def read_includes():
             if (root / top / name).exists():
                 parent = str(pathlib.PurePosixPath(name).parent)
                 yield path, folder, parent if top == "src" else "cli" if parent == "." else f"cli/{parent}"
+        for name in re.findall(r"#include <sheaf/bindings/(\w+\.hpp)>", text):
+            faults.append(f"{path.relative_to(root)}: includes sheaf/bindings/{name}, which is for packages of other languages alone")
         for name in re.findall(r"#include <sheaf/(?:solvers/)?(\w+)\.hpp>", text):
             if name == "sheaf":
                 continue

@@ -32,6 +32,7 @@
 #include <sheaf/solvers/matrix.hpp>
 #include <sheaf/solvers/model_options.hpp>
 #include <sheaf/solvers/net_path.hpp>
+#include <sheaf/solvers/net_scores.hpp>
 #include <sheaf/solvers/parameters.hpp>
 #include <sheaf/solvers/predictions.hpp>
 #include <sheaf/solvers/profile.hpp>

@@ -2,6 +2,7 @@
 
 from ._core import __version__, devices
 from ._files import load
+from ._reading import read_data
 from .auto import AutoClassifier, AutoRegressor
 from .feature_selection import InformationSelector, StabilitySelector
 from .glm import GammaRegressor, PoissonRegressor, TweedieRegressor
@@ -63,4 +64,5 @@ __all__ = [
     "__version__",
     "devices",
     "load",
+    "read_data",
 ]

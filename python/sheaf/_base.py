@@ -220,8 +220,8 @@ class SheafEstimator(Documented, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         X = validate(self, X, reset=False)
         context = self._context()
-        decisions, classes, shares, _ = self._model.predict(context, self._dataset(context, X), probabilities)
-        return decisions, classes, shares
+        found = self._model.predict(context, self._dataset(context, X), probabilities)
+        return found["decisions"], found["classes"], found.get("probabilities")
 
     def _class_numbers(self, X: Any) -> Array:
         """The place in ``classes_`` of each row's class."""

@@ -17,49 +17,29 @@ from ._base import Array
 from .linear_model import ElasticNetLogistic, LogisticRegression
 from .neighbors import KNeighborsClassifier
 
-#: Scores of any classes, by scikit-learn's names, and the C++ library's names of them.
-_BY_CLASS = {
-    "accuracy": "accuracy",
-    "balanced_accuracy": "balanced-accuracy",
-    "f1_macro": "f1-macro",
-    "f1_micro": "accuracy",
-    "f1_weighted": "f1-weighted",
-    "matthews_corrcoef": "matthews-corrcoef",
-    "precision_macro": "precision-macro",
-    "precision_micro": "accuracy",
-    "precision_weighted": "precision-weighted",
-    "recall_macro": "recall-macro",
-    "recall_micro": "accuracy",
-    "recall_weighted": "accuracy",
-}
-#: Of two classes, the second of which is labelled 1.
-_OF_TWO = {
-    "average_precision": "average-precision",
-    "f1": "f1",
-    "precision": "precision",
-    "recall": "recall",
-    "roc_auc": "auc",
-}
-#: Of a numeric target; errors are counted below 0.
-_OF_NUMBERS = {
-    "r2": ("r2", 1.0),
-    "neg_mean_absolute_error": ("mean-absolute-error", -1.0),
-    "neg_mean_squared_error": ("mean-squared-error", -1.0),
-    "neg_root_mean_squared_error": ("rmse", -1.0),
-    "max_error": ("max-error", -1.0),
-    "neg_max_error": ("max-error", -1.0),
-}
+#: scikit-learn's scores that the C++ library has: of any classes ...
+_BY_CLASS = frozenset(
+    "accuracy balanced_accuracy f1_macro f1_micro f1_weighted matthews_corrcoef precision_macro precision_micro "
+    "precision_weighted recall_macro recall_micro recall_weighted".split()
+)
+#: ... of two classes, the second of which is labelled 1 ...
+_OF_TWO = frozenset("average_precision f1 precision recall roc_auc".split())
+#: ... and of numbers; errors are counted below 0.
+_OF_NUMBERS = frozenset(
+    "r2 max_error neg_max_error neg_mean_absolute_error neg_mean_squared_error neg_root_mean_squared_error".split()
+)
 
 
 def own_score(name: str, classes: Array | None) -> tuple[str, float] | None:
     """The C++ library's name of one of scikit-learn's scores, and its sign; None: it has not that one."""
     if classes is None:
-        return _OF_NUMBERS.get(name)
-    if name in _BY_CLASS:
-        return _BY_CLASS[name], 1.0
-    if name in _OF_TWO and len(classes) == 2 and classes[1] == 1:
-        return _OF_TWO[name], 1.0
-    return None
+        known = name in _OF_NUMBERS
+    else:
+        known = name in _BY_CLASS or (name in _OF_TWO and len(classes) == 2 and classes[1] == 1)
+    if not known:
+        return None
+    plain, larger_is_better = _core.metric(name.removeprefix("neg_"))
+    return plain, 1.0 if larger_is_better else -1.0
 
 
 def library_score(name: str | None, classes: Array | None) -> tuple[str | None, float]:
@@ -74,15 +54,14 @@ def library_score(name: str | None, classes: Array | None) -> tuple[str | None, 
     found = own_score(name, classes)
     if found is not None:
         return found
-    if classes is not None and len(classes) == 2 and name in _OF_TWO:
-        return _OF_TWO[name], 1.0
-    known = _core.metrics()
-    plain = name.replace("_", "-")
-    if plain in known:
-        return plain, 1.0
-    if plain.startswith("neg-") and not known.get(plain[4:], {"larger_is_better": True})["larger_is_better"]:
-        return plain[4:], -1.0
-    raise ValueError(f"scoring: there is no score {name!r}; the library's are {', '.join(known)}")
+    negative = name.startswith(("neg_", "neg-"))
+    try:
+        plain, larger_is_better = _core.metric(name[4:] if negative else name)
+    except ValueError as wrong:
+        raise ValueError(f"scoring: {wrong}") from None
+    if negative and larger_is_better:
+        raise ValueError(f"scoring: {plain} is no error: larger is better, and there is no {name!r}")
+    return plain, -1.0 if negative else 1.0
 
 
 def read_scoring(scoring: Any, estimator: Any) -> tuple[dict[str, Any], bool]:

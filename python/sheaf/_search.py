@@ -324,7 +324,7 @@ class Search:
         own = {
             name: found[1] * result.scores(found[0]) for name, found in self.own.items() if found is not None
         }
-        converged = result.converged()
+        converged = result.converged().reshape(-1, len(splits))
         for c, s, wanted in members:
             p, k = points[wanted], places[s]
             cell = {name: float(table[p, k]) for name, table in own.items()}

@@ -39,7 +39,7 @@ __all__ = ["AutoClassifier", "AutoRegressor"]
 _COLUMNS = {
     "model": "model",
     "mean": "mean_score",
-    "standard_deviation": "std_score",
+    "sd": "std_score",
     "difference": "difference",
     "low": "difference_low",
     "high": "difference_high",
@@ -223,7 +223,7 @@ class _Automatic(SheafEstimator):
         nested = result.nested_score()
         self.nested_score_ = None if nested is None else sign * nested
         members = result.stack()
-        self.stack_weights_ = None if members is None else dict(members)
+        self.stack_weights_ = None if members is None else dict(zip(members["model"], members["weight"].tolist()))
         self.steps_ = result.steps
         board = result.leaderboard()
         if not board["model"]:
@@ -242,8 +242,8 @@ class _Automatic(SheafEstimator):
         X = validate(self, X, reset=False, missing=True)
         context = self._context()
         dataset = self._dataset(context, X, missing=True)
-        decisions, classes, shares, _ = self._model.predict(context, dataset, probabilities)
-        return decisions, classes, shares
+        found = self._model.predict(context, dataset, probabilities)
+        return found["decisions"], found["classes"], found.get("probabilities")
 
     def _more_tags(self) -> dict[str, Any]:
         return {**super()._more_tags(), "allow_nan": True}

@@ -194,7 +194,7 @@ class InformationSelector(_Selector):
         else:
             dataset.set_numbers(np.asarray(y, dtype=np.float64))
         found = _core.select(context, dataset, self._settings(), self._binning())
-        self.ranking_ = self._selected = found["features"]
+        self.ranking_ = self._selected = found["selected"]
         self.scores_ = found["scores"]
         self.relevance_ = found["relevance"]
         self.redundancy_ = found["redundancy"]
@@ -355,16 +355,12 @@ class StabilitySelector(_Selector):
         }
         result = _core.study(context, dataset, options, space, dict(self._study_settings(n_folds)), None)
         self.frequencies_ = np.zeros(X.shape[1])
-        chosen = []
-        for feature in result.stability():
-            self.frequencies_[feature["index"]] = feature["frequency"]
-            if feature["frequency"] >= self.threshold:
-                chosen.append(feature["index"])
-        self.ranking_ = self._selected = np.array(chosen, dtype=np.intp)
-        value, low, high = result.overall_stability()
-        self.stability_ = value
-        self.stability_interval_ = (low, high)
-        self.stability_by_chance_ = np.array(result.stability_by_chance())
+        found = result.stability()
+        self.frequencies_[found["index"]] = found["frequency"]
+        self.ranking_ = self._selected = found["index"][found["frequency"] >= self.threshold].astype(np.intp)
+        self.stability_, *interval = found["overall"].tolist()
+        self.stability_interval_ = tuple(interval)
+        self.stability_by_chance_ = found["chance"]
         self.notes_ = list(result.notes)
         return self
 

@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import get_scorer
 from sklearn.utils import _safe_indexing, indexable
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
@@ -225,10 +224,6 @@ class _NetMixin:
     alphas_: Array
     best_params_: dict[str, Any]
 
-    def _targets(self, y: Array, weights: Array) -> tuple[Array, Array]:
-        """Columns to correlate features with, without what an intercept explains, and the weights of rows."""
-        raise NotImplementedError
-
     def _ratios(self) -> list[float]:
         return [float(ratio) for ratio in np.atleast_1d(self.l1_ratio)]
 
@@ -238,17 +233,27 @@ class _NetMixin:
             return [{"l1_ratio": [ratio], "alpha": alphas} for ratio in self._ratios()]
         if min(self._ratios()) <= 0:
             raise ValueError("alphas must be given where l1_ratio is 0: no alpha is so large that it leaves no feature")
-        estimator: Any = self
-        X, y = validate(estimator._plain_model(), X, y, y_numeric=not isinstance(self, SheafClassifier))
-        weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight
-        targets, weights = self._targets(y, weights)
-        products = np.asarray(to_numpy(X).T @ (weights[:, None] * targets))
-        largest = max(float(np.abs(products).max() / weights.sum()), float(np.finfo(float).resolution))
+        largest = max(self._largest_alpha(X, y, sample_weight), float(np.finfo(float).resolution))
         count = self.n_alphas if self.alphas is None else int(self.alphas)
         return [
             {"l1_ratio": [ratio], "alpha": np.geomspace(largest / ratio, largest / ratio * self.eps, count).tolist()}
             for ratio in self._ratios()
         ]
+
+    def _largest_alpha(self, X: Any, y: Any, sample_weight: Any) -> float:
+        """The smallest alpha at which the lasso, of weights of either sign, has no feature."""
+        estimator: Any = self
+        plain = estimator._plain_model().set_params(l1_ratio=1.0)
+        if hasattr(plain, "positive"):
+            plain.set_params(positive=False)
+        X, y = validate(plain, X, y, y_numeric=not isinstance(self, SheafClassifier))
+        if isinstance(self, SheafClassifier):
+            y = plain._take_classes(y, sample_weight)
+        context = plain._context()
+        dataset = plain._dataset(context, X)
+        plain._set_target(dataset, y)
+        options = plain._make_options((*plain._settings(), *plain._label_settings()))
+        return _core.largest_alpha(context, dataset, options, sample_weight)
 
     def _keep_choice(self, grids: list[Grid]) -> None:
         """As scikit-learn has them: alphas of each share of L1, or of all where there is one or they were given."""
@@ -277,10 +282,6 @@ class _NetRegressorCV(_NetMixin, _CrossValidated, WeightedRegressor):
 
     def _scoring(self) -> Any:
         return "neg_mean_squared_error"
-
-    def _targets(self, y: Array, weights: Array) -> tuple[Array, Array]:
-        y = np.asarray(y, dtype=np.float64).reshape(-1, 1)
-        return y - np.average(y[:, 0], weights=weights) if self.fit_intercept else y, weights
 
     def _keep_results(self, grids: list[Grid], scores: Array) -> None:
         self._keep_choice(grids)
@@ -685,11 +686,6 @@ class ElasticNetLogisticCV(_NetMixin, _CrossValidatedClassifier):
         self.device = device
         self.precision = precision
         self.n_threads = n_threads
-
-    def _targets(self, y: Array, weights: Array) -> tuple[Array, Array]:
-        weights = weights * compute_sample_weight(self.class_weight, y)
-        targets = (np.asarray(y)[:, None] == np.unique(y)).astype(np.float64)
-        return targets - (np.average(targets, axis=0, weights=weights) if self.fit_intercept else 0.5), weights
 
     def _keep_results(self, grids: list[Grid], scores: Array) -> None:
         self._keep_choice(grids)

@@ -34,6 +34,19 @@ def _write_pin(table: Any, path: str) -> None:
     with open(path, "w", encoding="utf-8") as file:
         file.writelines(f"{line}\t{own}\n" for line, own in zip(lines, proteins))
 
+#: The columns of tables, by their names in files.
+_COLUMNS = {
+    "id": "PSMId",
+    "protein": "ProteinId",
+    "target": "target",
+    "score": "score",
+    "q": "q-value",
+    "pep": "posterior_error_prob",
+    "peptide": "peptide",
+    "proteins": "proteinIds",
+    "peptides": "peptideIds",
+}
+
 
 class Percolator(BaseEstimator):  # type: ignore[misc]
     """Rescore peptide-spectrum matches (PSMs) with what separates targets from decoys in these very data.
@@ -215,11 +228,11 @@ class Percolator(BaseEstimator):  # type: ignore[misc]
     def _take_results(self, answer: dict[str, Any]) -> None:
         import pandas as pd
 
-        frames = {name: pd.DataFrame(answer[name]) for name in ("psms", "peptides", "proteins")}
-        for frame in frames.values():
-            frame["target"] = frame["target"].astype(bool)
-        self.psms_, self.peptides_, self.proteins_ = frames["psms"], frames["peptides"], frames["proteins"]
-        self.n_accepted_, self.n_accepted_peptides_ = answer["accepted"]
+        self.psms_, self.peptides_, self.proteins_ = (
+            pd.DataFrame({name: table[key] for key, name in _COLUMNS.items() if key in table})
+            for table in (answer["psms"], answer["peptides"], answer["proteins"])
+        )
+        self.n_accepted_, self.n_accepted_peptides_ = answer["accepted"], answer["accepted_peptides"]
         self.history_ = pd.DataFrame({"estimated": answer["estimated"], "tested": answer["tested"]})
 
     def rescore(self, psms: Any) -> Percolator:

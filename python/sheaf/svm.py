@@ -354,10 +354,11 @@ class KernelMixin:
 
     def _keep_fitted(self, X: Any) -> None:
         found = self._model.support()
-        self.support_ = found["rows"]
+        self.support_ = found["rows"].astype(np.int32)
         vectors = found["vectors"]
-        if isinstance(vectors, tuple):
-            vectors = sparse.csr_matrix(vectors, shape=(len(self.support_), self.n_features_in_))
+        if isinstance(vectors, dict):
+            parts = vectors["values"], vectors["indices"], vectors["offsets"]
+            vectors = sparse.csr_matrix(parts, shape=(len(self.support_), self.n_features_in_))
             vectors = vectors if sparse.issparse(X) else vectors.toarray()
         elif sparse.issparse(X) and vectors is not None:
             vectors = sparse.csr_matrix(vectors)
@@ -378,15 +379,17 @@ class KernelMixin:
         if number_of_classes == 0:
             self.n_support_ = np.array([count], dtype=np.int32)
         pairs = [(i, j) for i in range(number_of_classes) for j in range(i + 1, number_of_classes)]
-        for k, (rows, values, _) in enumerate(found["svms"]):
+        ends = np.searchsorted(found["svm"], np.arange(1, len(found["rho"])))
+        rows_of_svms, values_of_svms = np.split(found["vector"], ends), np.split(found["value"], ends)
+        for k, (rows, values) in enumerate(zip(rows_of_svms, values_of_svms)):
             if number_of_classes <= 2:
                 self.dual_coef_[0, rows] = values
                 continue
             first, second = pairs[k]
             self.dual_coef_[np.where(classes[rows] == first, second - 1, first), rows] = values
-        self.intercept_ = -np.array([rho for _, _, rho in found["svms"]])
+        self.intercept_ = -found["rho"]
         self._gamma_used = found["gamma"]
-        self._probA, self._probB = found["sigmoids"]
+        self._probA, self._probB = found["sigmoid_a"], found["sigmoid_b"]
         if number_of_classes == 2:
             self.dual_coef_, self.intercept_ = -self.dual_coef_, -self.intercept_
         if sparse.issparse(self.support_vectors_):

@@ -1,20 +1,19 @@
-// What the files of the extension module share. The module converts arguments and results and nothing else: it has no
-// mathematics and no defaults of its own. Options go by the names of the parameter table (sheaf/solvers/parameters.hpp)
-// and as text, as on the command line.
+// What the files of the extension module share. The module converts Python's arguments and the values of
+// include/sheaf/bindings, and nothing else: it has no mathematics and no defaults of its own.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <sheaf/bindings/datasets.hpp>
+#include <sheaf/bindings/settings.hpp>
+#include <sheaf/bindings/value.hpp>
 #include <sheaf/sheaf.hpp>
 
 namespace sheaf::python {
@@ -22,7 +21,12 @@ namespace sheaf::python {
 namespace py = pybind11;
 
 /// Texts by the names of parameters.
-using Settings = std::map<std::string, std::string>;
+using Texts = std::map<std::string, std::string>;
+inline bindings::Settings settings_of(const Texts& texts) {
+  bindings::Settings settings;
+  for (const auto& [name, text] : texts) settings.push_back({name, text});
+  return settings;
+}
 
 /// The surroundings of a call. Made into a Context when work begins, so that memory is that which is free then.
 struct Surroundings {
@@ -38,7 +42,7 @@ void run_briefly(const Surroundings& surroundings, const std::function<void(cons
 
 /// A dataset in one of the two precisions, and the Python objects whose memory it borrows.
 struct AnyDataset {
-  std::variant<Dataset<float>, Dataset<double>> any;
+  bindings::AnyDataset any;
   py::object memory;
 
   std::int64_t rows() const {
@@ -46,26 +50,12 @@ struct AnyDataset {
   }
 };
 
-/// Sets options by the rows of the parameter table. Unknown names are answered with the known ones.
-template <class Options>
-void set_option(Options& options, const std::string& name, const std::string& text) {
-  std::string known;
-  for (const auto& row : parameters<Options>()) {
-    if (row.name == name) return row.set(options, text);
-    known += (known.empty() ? "" : ", ") + row.name;
-  }
-  throw UsageError("unknown parameter '" + name + "'; known are " + known);
-}
-template <class Options>
-void set_options(Options& options, const Settings& settings) {
-  for (const auto& [name, text] : settings) set_option(options, name, text);
-}
+/// Vectors of numbers become arrays, tables and lists dicts, and entries that are missing NaN or None.
+py::object to_python(const bindings::Value& value);
+/// A dict for each row of a table, without entries that are missing.
+py::list records_of(const bindings::Value& table);
 
 /// A new array with a copy of the values.
-template <class T>
-py::array_t<T> array_of(const std::vector<T>& values) {
-  return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
-}
 template <class T>
 py::array_t<T> array_of(const std::vector<T>& values, std::int64_t rows, std::int64_t columns) {
   return py::array_t<T>({static_cast<py::ssize_t>(rows), static_cast<py::ssize_t>(columns)}, values.data());

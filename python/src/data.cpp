@@ -4,12 +4,6 @@
 namespace sheaf::python {
 namespace {
 
-bool wants_float(const std::string& precision) {
-  PrecisionOptions options;
-  set_option(options, "precision", precision);
-  return options.precision == Precision::float32;
-}
-
 /// All elements that strides can reach from the first one.
 template <class T>
 std::span<const T> reach(const T* data, const std::vector<std::int64_t>& shape,
@@ -51,12 +45,9 @@ AnyDataset make(const Surroundings& surroundings, const MatrixInput& input, cons
   if (missing) options.missing = Missing::keep;
   AnyDataset result;
   result.memory = std::move(memory);
-  const bool narrow = wants_float(precision);
+  const bool single = bindings::is_single({"precision", precision});
   const auto work = [&](const Context& context) {
-    if (narrow)
-      result.any = make_dataset<float>(context, input, {}, options);
-    else
-      result.any = make_dataset<double>(context, input, {}, options);
+    result.any = bindings::make_dataset(context, single, input, options);
   };
   if (values_in(input) <= few_values)
     run_briefly(surroundings, work);
@@ -103,59 +94,55 @@ void check_count(const AnyDataset& dataset, py::ssize_t count) {
     throw UsageError("there are " + std::to_string(count) + " labels for " + std::to_string(dataset.rows()) + " rows");
 }
 
-/// Classes are numbered as in `names`, an order that models keep.
-void set_classes(AnyDataset& dataset, const py::array_t<std::int32_t, py::array::c_style>& classes,
-                 std::vector<std::string> names) {
-  check_count(dataset, classes.size());
-  Target target;
-  target.classes.assign(classes.data(), classes.data() + classes.size());
-  for (const auto number : target.classes)
-    if (number < 0 || number >= std::ssize(names)) throw UsageError("a class has no name");
-  target.class_names = std::move(names);
-  target.fixed_order = true;
+void set_target(AnyDataset& dataset, py::ssize_t count, Target target) {
+  check_count(dataset, count);
   std::visit([&](auto& one) { one.target = std::move(target); }, dataset.any);
 }
 
+template <class T>
+std::vector<T> values_of(const py::array_t<T, py::array::c_style>& array) {
+  return {array.data(), array.data() + array.size()};
+}
+
+/// Classes are numbered as in `names`, an order that models keep.
+void set_classes(AnyDataset& dataset, const py::array_t<std::int32_t, py::array::c_style>& classes,
+                 std::vector<std::string> names) {
+  set_target(dataset, classes.size(), bindings::target_of_classes(values_of(classes), std::move(names)));
+}
+
 void set_numbers(AnyDataset& dataset, const py::array_t<double, py::array::c_style>& numbers) {
-  check_count(dataset, numbers.size());
-  Target target;
-  target.kind = LabelKind::numbers;
-  target.values.assign(numbers.data(), numbers.data() + numbers.size());
-  std::visit([&](auto& one) { one.target = std::move(target); }, dataset.any);
+  set_target(dataset, numbers.size(), bindings::target_of_numbers(values_of(numbers)));
 }
 
 /// The group of each row, from 0: splits keep the rows of a group together.
 void set_groups(AnyDataset& dataset, const py::array_t<std::int32_t, py::array::c_style>& groups) {
   check_count(dataset, groups.size());
-  std::visit([&](auto& one) { one.groups.assign(groups.data(), groups.data() + groups.size()); }, dataset.any);
+  std::visit([&](auto& one) { one.groups = values_of(groups); }, dataset.any);
 }
 
 /// Rows x targets, each target under its name.
 void set_targets(AnyDataset& dataset, const py::array_t<double, py::array::c_style>& numbers,
                  const std::vector<std::string>& names) {
-  check_count(dataset, numbers.shape(0));
   Target target;
-  target.kind = LabelKind::numbers;
   for (py::ssize_t c = 0; c < numbers.shape(1); ++c) {
     std::vector<double> values;
     for (py::ssize_t i = 0; i < numbers.shape(0); ++i) values.push_back(numbers.at(i, c));
     const auto& name = names.at(static_cast<std::size_t>(c));
-    if (c == 0) {
-      target.name = name;
-      target.values = std::move(values);
-    } else {
+    if (c > 0) {
       target.further.push_back({name, std::move(values)});
+      continue;
     }
+    target = bindings::target_of_numbers(std::move(values));
+    target.name = name;
   }
-  std::visit([&](auto& one) { one.target = std::move(target); }, dataset.any);
+  set_target(dataset, numbers.shape(0), std::move(target));
 }
 
 /// Times, and 1 where the event came at that time, 0 where it did not.
 void set_survival(AnyDataset& dataset, const py::array_t<double, py::array::c_style>& times,
                   const py::array_t<std::uint8_t, py::array::c_style>& events) {
-  set_numbers(dataset, times);
   check_count(dataset, events.size());
-  std::visit([&](auto& one) { one.target.events.assign(events.data(), events.data() + events.size()); }, dataset.any);
+  set_target(dataset, times.size(), bindings::target_of_numbers(values_of(times), values_of(events)));
 }
 
 double concordance_of(const py::array_t<double, py::array::c_style>& values,
@@ -167,28 +154,21 @@ double concordance_of(const py::array_t<double, py::array::c_style>& values,
   return concordance({values.data(), count}, {times.data(), count}, {events.data(), count});
 }
 
+/// A file of any format; missing values are NaN unless the settings say otherwise.
+py::object read(const Surroundings& surroundings, const std::string& file, const Texts& settings) {
+  ReadOptions options;
+  options.missing = Missing::keep;
+  bindings::set_options(options, settings_of(settings));
+  bindings::List list;
+  run(surroundings, [&](const Context& context) { list = bindings::read(context, file, options, false); });
+  return to_python(std::move(list));
+}
+
 /// Whether values are used where they lie.
 bool is_borrowed(const AnyDataset& dataset) {
   return std::visit(
       [](const auto& one) { return !std::visit([](const auto& x) { return x.values.is_owned(); }, one.x); },
       dataset.any);
-}
-
-std::vector<py::dict> devices() {
-  std::vector<py::dict> list;
-  for (const auto& info : list_devices()) {
-    py::dict row;
-    row["device"] = to_string(info.device);
-    row["name"] = info.name;
-    row["units"] = info.units;
-    row["total_bytes"] = info.total_bytes;
-    row["free_bytes"] = info.free_bytes;
-    row["usable"] = info.usable;
-    row["why_not"] = info.why_not;
-    row["detail"] = info.detail;
-    list.push_back(std::move(row));
-  }
-  return list;
 }
 
 }  // namespace
@@ -201,12 +181,12 @@ std::vector<float> row_weights_of(const py::object& weights, std::int64_t rows) 
 
 void add_data(py::module_& module) {
   py::class_<Surroundings>(module, "Context")
-      .def(py::init([](const Settings& settings, py::object progress) {
+      .def(py::init([](const Texts& settings, py::object progress) {
              Surroundings result{{}, std::move(progress)};
-             set_options(result.options, settings);
+             bindings::set_options(result.options, settings_of(settings));
              return result;
            }),
-           py::arg("settings") = Settings{}, py::arg("progress") = py::none());
+           py::arg("settings") = Texts{}, py::arg("progress") = py::none());
   py::class_<AnyDataset>(module, "Dataset")
       .def_static("from_pointer", &from_pointer)
       .def_static("from_sparse", &from_sparse)
@@ -221,8 +201,9 @@ void add_data(py::module_& module) {
                                return std::visit([](const auto& one) { return one.features(); }, dataset.any);
                              })
       .def_property_readonly("is_borrowed", &is_borrowed);
-  module.def("devices", &devices);
+  module.def("devices", [] { return records_of(bindings::devices_table()); });
   module.def("concordance", &concordance_of);
+  module.def("read", &read);
 }
 
 }  // namespace sheaf::python

@@ -8,11 +8,39 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.io
 from scipy import sparse
 
 import sheaf
 from sheaf import _core
 from sheaf._data import make_dataset
+
+
+def test_columns_about_rows_are_read_with_the_rows(tmp_path):
+    (tmp_path / "counts.csv").write_text("id,a,b\ns1,1,0\ns2,0,2\ns3,4,\n")
+    (tmp_path / "samples.csv").write_text("sample,diet,mouse,mass\ns3,high,m2,21\ns1,low,m1,20\ns2,high,m1,25\n")
+    found = sheaf.read_data(
+        tmp_path / "counts.csv", metadata=tmp_path / "samples.csv", label="diet", group="mouse", weight_column="mass", id="sample"
+    )
+    assert found.target.tolist() == ["low", "high", "high"] and found.groups.tolist() == ["m1", "m1", "m2"]
+    assert found.row_names == ["s1", "s2", "s3"] and found.feature_names == ["a", "b"]
+    np.testing.assert_array_equal(found.sample_weight, [20, 25, 21])
+    np.testing.assert_array_equal(found.data, [[1, 0], [0, 2], [4, np.nan]])
+    (tmp_path / "trial.csv").write_text("x,arm,days,died\n1,old,12,1\n2,new,30,0\n3,old,7,1\n")
+    trial = sheaf.read_data(tmp_path / "trial.csv", label="days", event="died")
+    np.testing.assert_array_equal(trial.target, [[12, 1], [30, 0], [7, 1]])
+    assert trial.levels[1] == ["new", "old"] and trial.data[:, 1].tolist() == [1, 0, 1]
+    with pytest.raises(ValueError, match="unknown parameter 'labels'; known are format"):
+        sheaf.read_data(tmp_path / "trial.csv", labels="days")
+
+
+@pytest.mark.parametrize("matrix", [np.eye(3), sparse.csr_matrix(np.eye(3))], ids=["dense", "sparse"])
+def test_files_of_matrices_are_read(tmp_path, matrix):
+    name = tmp_path / ("x.mtx" if sparse.issparse(matrix) else "x.npy")
+    scipy.io.mmwrite(name, matrix) if sparse.issparse(matrix) else np.save(name, matrix)
+    found = sheaf.read_data(name, label="none")
+    assert sparse.issparse(found.data) == sparse.issparse(matrix) and found.target is None
+    np.testing.assert_array_equal(found.data.toarray() if sparse.issparse(found.data) else found.data, np.eye(3))
 
 
 def _decisions(X, y, at):

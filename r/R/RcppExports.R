@@ -69,10 +69,6 @@ core_devices <- function() {
     .Call(`_sheaf_core_devices`)
 }
 
-core_version <- function() {
-    .Call(`_sheaf_core_version`)
-}
-
 core_tie_times <- function(times) {
     .Call(`_sheaf_core_tie_times`, times)
 }
@@ -121,12 +117,32 @@ core_net_largest <- function(control, x, about, y, options) {
     .Call(`_sheaf_core_net_largest`, control, x, about, y, options)
 }
 
+core_net_deviances <- function(response, decisions, intercept) {
+    .Call(`_sheaf_core_net_deviances`, response, decisions, intercept)
+}
+
+core_net_scores <- function(response, measure, decisions, folds, groups, together) {
+    .Call(`_sheaf_core_net_scores`, response, measure, decisions, folds, groups, together)
+}
+
+core_choose_net <- function(alphas, shares, means, errors, measure) {
+    .Call(`_sheaf_core_choose_net`, alphas, shares, means, errors, measure)
+}
+
+core_martingale <- function(times, events, weights, values, ties) {
+    .Call(`_sheaf_core_martingale`, times, events, weights, values, ties)
+}
+
+core_huber_threshold <- function(targets, weights) {
+    .Call(`_sheaf_core_huber_threshold`, targets, weights)
+}
+
 core_percolator <- function(control, files, settings) {
     .Call(`_sheaf_core_percolator`, control, files, settings)
 }
 
-core_read <- function(control, file) {
-    .Call(`_sheaf_core_read`, control, file)
+core_read <- function(control, file, settings) {
+    .Call(`_sheaf_core_read`, control, file, settings)
 }
 
 core_search <- function(control, x, about, kind, settings, space, search_settings, pipeline, folds, weights, refit, study) {

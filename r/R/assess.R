@@ -53,11 +53,8 @@ two_class_response <- function(second) list(response = as.double(second), target
 
 # The weighted mean over the rows, of each penalty; the deviance of Cox models is that of all rows together.
 score_links <- function(problem, link, type) {
-  w <- row_weights(problem)
-  if (type == "C") return(concordances(problem$survival, w, link))
-  if (problem$family == "cox") return(cox_deviances(problem$survival, w, link))
-  if (type == "auc") return(apply(link, 2, weighted_auc, y = problem$response, w = w))
-  colSums(w * row_losses(problem, link, type)) / sum(w)
+  scores <- core(core_net_scores(net_response(problem), type, link, integer(), integer(), FALSE))$mean
+  stats::setNames(scores, utils::tail(dimnames(link), 1)[[1]])
 }
 
 #' @rdname assess_sheaf_net

@@ -90,8 +90,7 @@ cv_sheaf_net <- function(x, y, weights = NULL, offset = NULL, lambda = NULL,
     list(train_folds(problem, x, path$lambda, folds))
   }
   scores <- lapply(decisions, function(one) {
-    summary <- if (problem$family == "cox") summarise_survival else summarise_folds
-    c(list(lambda = path$lambda), summary(problem, one, folds, type, grouped),
+    c(list(lambda = path$lambda), score_folds(problem, one, folds, type, grouped),
       list(nzero = coefficient_counts(path)))
   })
   net <- scores[[length(scores)]]
@@ -202,111 +201,16 @@ held_out <- function(decisions, folds) {
 }
 
 # Means over the held-out rows and their standard errors, as cv.glmnet() has them.
-summarise_folds <- function(problem, decisions, folds, type, grouped) {
-  w <- row_weights(problem)
-  if (type == "auc") {
-    losses <- fold_aucs(problem$response, decisions, folds, w)
-    w <- as.vector(tapply(w, folds, sum))
-  } else {
-    losses <- row_losses(problem, decisions, type)
-    together <- if (grouped) folds else problem$origin
-    if (!is.null(together)) {
-      sums <- rowsum(losses * w, together)
-      w <- as.vector(tapply(w, together, sum))
-      losses <- sums / w
-    }
-  }
-  weighted_means(losses, w)
-}
-
-weighted_means <- function(losses, w) {
-  share <- w / sum(w)
-  mean <- colSums(losses * share)
-  spread <- colSums((losses - rep(mean, each = nrow(losses)))^2 * share)
-  sd <- sqrt(spread / (nrow(losses) - 1))
-  list(cvm = mean, cvsd = sd, cvup = mean + sd, cvlo = mean - sd)
-}
-
-# The same of Cox models, whose scores are those of folds. Folds that say nothing (no events, no pairs) do not count.
-summarise_survival <- function(problem, decisions, folds, type, grouped) {
-  w <- row_weights(problem)
-  survival <- problem$survival
-  scores <- lapply(seq_len(dim(decisions)[3]), function(fold) {
-    out <- folds == fold - 1
-    link <- matrix(decisions[, , fold], problem$rows)
-    if (type == "C") return(concordances(survival_rows(survival, out), w[out], link[out, , drop = FALSE]))
-    if (!grouped) return(cox_deviances(survival, w * out, link))
-    cox_deviances(survival, w, link) - cox_deviances(survival, w * !out, link)
-  })
-  counted <- as.vector(tapply(if (type == "C") w else w * survival$event, folds, sum))
-  scores <- do.call(rbind, scores)
-  if (type == "deviance") scores <- scores / counted
-  kept <- counted > 0 & is.finite(scores[, 1])
-  weighted_means(scores[kept, , drop = FALSE], counted[kept])
-}
-
-row_losses <- function(problem, decisions, type) {
-  y <- problem$response
-  if (problem$family == "multinomial") return(class_losses(y, shares(decisions), type))
-  if (problem$family == "mgaussian") return(class_losses(y, decisions, type))
-  if (problem$family != "binomial") {
-    means <- if (problem$family == "poisson") exp(decisions) else decisions
-    problem$weights <- NULL
-    return(switch(type, mse = (y - means)^2, mae = abs(y - means), deviance = deviances(problem, decisions)))
-  }
-  p <- 1 / (1 + exp(-decisions))
-  switch(type,
-    mse = 2 * (y - p)^2,
-    mae = 2 * abs(y - p),
-    class = y * (p <= 0.5) + (1 - y) * (p > 0.5),
-    deviance = {
-      p <- pmin(pmax(p, 1e-5), 1 - 1e-5)
-      -2 * (y * log(p) + (1 - y) * log(1 - p)) + problem$saturated %||% 0
-    }
-  )
-}
-
-# Of all classes or responses in one model: `y` rows x classes, `p` rows x classes x penalties.
-class_losses <- function(y, p, type) {
-  over_classes <- function(values) apply(values, c(1, 3), sum)
-  apart <- sweep(p, c(1, 2), y)
-  switch(type,
-    mse = over_classes(apart^2),
-    mae = over_classes(abs(apart)),
-    class = apply(p, 3, function(one) 1 - y[cbind(seq_len(nrow(y)), max.col(one, "first"))]),
-    deviance = -2 * over_classes(sweep(log(pmin(pmax(p, 1e-5), 1 - 1e-5)), c(1, 2), y, "*"))
-  )
-}
-
-fold_aucs <- function(y, decisions, folds, w) {
-  by_fold <- function(fold) {
-    rows <- folds == fold
-    apply(decisions[rows, , drop = FALSE], 2, weighted_auc, y = y[rows], w = w[rows])
-  }
-  do.call(rbind, lapply(sort(unique(folds)), by_fold))
-}
-
-# The chance that a positive row has the larger value, ties counting half; rows count by their weights.
-weighted_auc <- function(values, y, w) {
-  order <- order(values)
-  values <- values[order]
-  positive <- (y * w)[order]
-  negative <- ((1 - y) * w)[order]
-  groups <- cumsum(c(TRUE, diff(values) != 0))
-  positive <- rowsum(positive, groups)[, 1]
-  negative <- rowsum(negative, groups)[, 1]
-  below <- cumsum(negative) - negative / 2
-  sum(positive * below) / (sum(positive) * sum(negative))
+score_folds <- function(problem, decisions, folds, type, grouped) {
+  groups <- if (grouped || type == "auc") folds else problem$origin %||% integer()
+  found <- core(core_net_scores(net_response(problem), type, decisions, folds, groups, grouped))
+  list(cvm = found$mean, cvsd = found$error, cvup = found$mean + found$error, cvlo = found$mean - found$error)
 }
 
 best_lambda <- function(lambda, cvm, cvsd, type) {
-  if (type %in% c("auc", "C")) cvm <- -cvm
-  best <- min(cvm, na.rm = TRUE)
-  lambda.min <- max(lambda[cvm <= best], na.rm = TRUE)
-  place <- match(lambda.min, lambda)
-  lambda.1se <- max(lambda[cvm <= (cvm + cvsd)[place]], na.rm = TRUE)
-  index <- matrix(c(place, match(lambda.1se, lambda)), 2, 1, dimnames = list(c("min", "1se"), "Lambda"))
-  list(lambda.min = lambda.min, lambda.1se = lambda.1se, index = index)
+  index <- core_choose_net(lambda, rep(1, length(lambda)), cvm, cvsd, type)
+  list(lambda.min = lambda[index[1]], lambda.1se = lambda[index[2]],
+       index = matrix(index, 2, 1, dimnames = list(c("min", "1se"), "Lambda")))
 }
 
 lambda_of <- function(object, s) {

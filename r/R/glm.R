@@ -288,7 +288,7 @@ count_parameters <- function(fit, found, columns = 1L) {
 }
 
 finish_glm <- function(fit, model, kind, response) {
-  plain <- named_coefficients(model$weights[, 1], model$intercepts, fit)
+  plain <- named_coefficients(model$coefficients$weights[, 1], model$coefficients$intercepts, fit)
   fit <- take_errors(fit, model$glm, names(plain))
   fit$coefficients <- mark_undetermined(plain, fit)
   parameter <- if (kind$name == "negative.binomial") model$glm$parameter else kind$power
@@ -325,7 +325,8 @@ finish_glm <- function(fit, model, kind, response) {
 finish_multinom <- function(fit, model) {
   counts <- is.matrix(fit$y)
   order <- match(if (counts) colnames(fit$y) else present_levels(fit$y), model$levels)
-  full <- rbind(if (fit$intercept) matrix(model$intercepts, nrow = 1), if (fit$n_features > 0) model$weights)
+  found <- model$coefficients
+  full <- rbind(if (fit$intercept) matrix(found$intercepts, nrow = 1), if (fit$n_features > 0) found$weights)
   full <- full[, order, drop = FALSE]
   fit$lev <- model$levels[order]
   dimnames(full) <- list(c(if (fit$intercept) "(Intercept)", if (fit$n_features > 0) feature_names(fit$x)), fit$lev)

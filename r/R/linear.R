@@ -54,7 +54,7 @@ sheaf_linear <- function(data, target, type = 0, cost = 1, epsilon = NULL, svr_e
   model <- core(core_fit(as_control(control), x, about_features(x, core_target(y, FALSE)), "linear", settings,
                          no_settings(), check_weights(weights, nrow(x)), list(), TRUE))
   names <- model$levels
-  w <- t(rbind(model$weights, if (bias > 0) model$intercepts / bias))
+  w <- t(rbind(model$coefficients$weights, if (bias > 0) model$coefficients$intercepts / bias))
   dimnames(w) <- list(if (nrow(w) > 1) names, c(feature_names(x), if (bias > 0) "Bias"))
   warn_each(model$warnings)
   structure(class = "sheaf_linear", list(
@@ -72,11 +72,12 @@ one_class_linear <- function(call, x, chosen, nu, epsilon, weights, control) {
   tolerance <- if (is.null(epsilon)) 0 else one_number(epsilon, "epsilon", 0)
   model <- core(core_one_class(as_control(control), x, about_features(x), nu, tolerance,
                                check_weights(weights, nrow(x))))
-  w <- t(rbind(model$weights, model$intercepts))
+  found <- model$coefficients
+  w <- t(rbind(found$weights, found$intercepts))
   dimnames(w) <- list(NULL, c(feature_names(x), "Bias"))
   warn_each(model$warnings)
   structure(class = "sheaf_linear", list(
-    TypeDetail = chosen$detail, Type = 21, W = w, Bias = 1, rho = -model$intercepts, nu = nu, regression = FALSE,
+    TypeDetail = chosen$detail, Type = 21, W = w, Bias = 1, rho = -found$intercepts, nu = nu, regression = FALSE,
     one_class = TRUE, probabilities = FALSE, model = keep_model(model), call = call, n_features = ncol(x),
     feature_names = colnames(x), control = control
   ))

@@ -65,7 +65,7 @@
 #' @param standardize.response mgaussian: whether to divide each response by its standard deviation first.
 #' @param quantile quantile: which one is predicted; 0.5 is the median.
 #' @param threshold huber: errors up to it count by their squares, larger ones by their size; `NULL`: a tenth of the
-#'   interquartile range of `y`.
+#'   interquartile range of `y`, rows counting by their weights.
 #' @param relax whether to add relaxed models; not for quantiles.
 #' @param maxp most features of a relaxed model; `NULL`: the number of rows less 3.
 #' @param control see [sheaf_control()].
@@ -206,11 +206,9 @@ huber_threshold <- function(problem, threshold) {
     if (threshold == 0 || is.infinite(threshold)) stop_argument("threshold", "must be above 0, and finite")
     return(threshold)
   }
-  threshold <- stats::IQR(problem$target) / 10
-  if (threshold == 0) {
+  tryCatch(core_huber_threshold(problem$target, problem$weights), `C++Error` = function(error) {
     stop_argument("threshold", "must be given: half of the responses are the same number, and have no scale")
-  }
-  threshold
+  })
 }
 
 inner_number <- function(value, argument) {
@@ -377,14 +375,26 @@ gaussian_target <- function(problem, y) {
 net_options <- function(problem, alphas, weights, folds) {
   list(weights = weights, alphas = alphas, l1_ratio = problem$l1_ratio, penalty_factors = problem$penalty_factors,
        lower_limits = problem$lower_limits / problem$scale[1], upper_limits = problem$upper_limits / problem$scale[1],
-       loss = switch(problem$family, gaussian = "squared", binomial = "logistic", poisson = "poisson",
-                     multinomial = "softmax", cox = "cox", mgaussian = "squared", problem$family),
+       loss = net_loss(problem$family),
        loss_parameter = problem$loss_parameter,
        times = if (problem$family == "cox") problem$survival$time else numeric(), classes = problem$classes,
        tolerance = problem$tolerance, max_epochs = problem$max_epochs,
        offsets = if (is_of_numbers(problem$family) || is.null(problem$offset)) numeric() else problem$offset,
        intercept = problem$intercept, standardise = problem$standardise, grouped = problem$grouped,
        relative_l2 = is_of_numbers(problem$family), folds = folds)
+}
+
+net_loss <- function(family) {
+  switch(family, gaussian = , mgaussian = "squared", binomial = "logistic", multinomial = "softmax", family)
+}
+
+# What decision values are compared with, for the compiled part.
+net_response <- function(problem) {
+  targets <- switch(problem$family, binomial = problem$target, cox = problem$survival$event, problem$response)
+  list(loss = net_loss(problem$family), parameter = problem$loss_parameter %||% 0, classes = NCOL(targets),
+       targets = as.double(targets), times = problem$survival$time %||% numeric(),
+       weights = problem$weights %||% numeric(), offsets = problem$offset %||% numeric(),
+       saturated = problem$saturated %||% numeric())
 }
 
 # Decision values of the compiled part on the scale of the response, with offsets: rows x penalties, of several classes
@@ -422,14 +432,6 @@ net_lambda <- function(problem, x, lambda, nlambda, lambda.min.ratio) {
   structure(largest * lambda.min.ratio^(seq(0, 1, length.out = nlambda)), given = FALSE)
 }
 
-# Standard deviations of columns, rows counting by their weights.
-column_spreads <- function(problem, x) {
-  w <- row_weights(problem)
-  w <- w / sum(w)
-  means <- as.vector(crossprod(x, w))
-  sqrt(pmax(as.vector(crossprod(x^2, w)) - means^2, 0))
-}
-
 # What the compiled part finds: for the paths of all columns of `weights` decision values, and of a single path its
 # models. `folds` as in net_options().
 train_nets <- function(problem, x, lambda, weights = path_weights(problem), folds = rep(0L, problem$rows)) {
@@ -438,11 +440,11 @@ train_nets <- function(problem, x, lambda, weights = path_weights(problem), fold
 }
 
 train_path <- function(problem, x, lambda) {
-  null <- null_deviance(problem)
+  null <- core(core_net_deviances(net_response(problem), numeric(), problem$intercept))$deviance
   given <- attr(lambda, "given")
   if (problem$family == "quantile") {  # whose loss is rounded in training
     path <- train_nets(problem, x, lambda)
-    ratio <- explained(problem, as_link(problem, path$decisions), null)
+    ratio <- explained(problem, as_link(problem, path$decisions))$share
     over <- which(seq_along(ratio) >= 5 & ratio > 0.999)
     kept <- if (given || length(over) == 0) length(ratio) else over[1]
   } else {
@@ -497,81 +499,23 @@ train_path <- function(problem, x, lambda) {
   structure(fit, class = c(kind[[problem$family]], "sheaf_net"))
 }
 
-# The share of the deviance that models explain: of responses divided by their scales, as in glmnet.
-explained <- function(problem, link, null) {
-  if (problem$family != "mgaussian") return(1 - total_deviances(problem, link) / null)
-  problem$response <- sweep(problem$response, 2, problem$scale, "/")
-  1 - total_deviances(problem, sweep(link, 2, problem$scale, "/")) / null_deviance(problem)
+# The share of the deviance that models explain, and whether the first one is certain of some row: of responses divided
+# by their scales, as in glmnet.
+explained <- function(problem, link) {
+  if (problem$family == "mgaussian") {
+    problem$response <- sweep(problem$response, 2, problem$scale, "/")
+    link <- sweep(link, 2, problem$scale, "/")
+  }
+  response <- net_response(problem)
+  found <- core(core_net_deviances(response, link, TRUE))
+  null <- core(core_net_deviances(response, numeric(), problem$intercept))$deviance
+  list(share = 1 - found$deviance / null, certain = found$certain)
 }
 
 warn_unconverged <- function(count, problem) {
   if (count > 0) {
     warning(count, " models did not converge within maxit = ", problem$max_epochs, " passes", call. = FALSE)
   }
-}
-
-# Of each row and model, each times its weight. `link` is what as_link() returns.
-deviances <- function(problem, link) {
-  w <- if (is.null(problem$weights)) 1 else problem$weights
-  y <- problem$response
-  w * switch(problem$family,
-    gaussian = (y - link)^2,
-    binomial = 2 * log1p_exp(-problem$target * link) + problem$saturated %||% 0,
-    poisson = 2 * (exp(link) - y * link - ifelse(y > 0, y - y * log(y), 0)),
-    multinomial = -2 * apply(sweep(log(shares(link)), c(1, 2), y, "*"), c(1, 3), sum),
-    mgaussian = apply(sweep(link, c(1, 2), y)^2, c(1, 3), sum),
-    huber = huber_losses(y - link, problem$loss_parameter),
-    quantile = (y - link) * (problem$loss_parameter - (y < link))
-  )
-}
-
-huber_losses <- function(errors, threshold) {
-  size <- abs(errors)
-  ifelse(size <= threshold, size^2 / 2, threshold * (size - threshold / 2))
-}
-
-# Of each model, all rows together.
-total_deviances <- function(problem, link) {
-  if (problem$family == "cox") return(cox_deviances(problem$survival, row_weights(problem), link))
-  colSums(deviances(problem, link))
-}
-
-# log(1 + exp(z)) without overflow.
-log1p_exp <- function(z) pmax(z, 0) + log1p(exp(-abs(z)))
-
-null_deviance <- function(problem) {
-  w <- row_weights(problem)
-  offset <- if (is.null(problem$offset)) 0 else problem$offset
-  y <- problem$response
-  if (has_several(problem$family)) {
-    means <- colSums(w * y) / sum(w)
-    if (problem$family == "multinomial") means <- log(means)
-    none <- if (problem$intercept) means else rep(0, problem$classes)
-    return(sum(deviances(problem, array(rep(none, each = problem$rows), c(dim(y), 1L)))))
-  }
-  none <- if (!problem$intercept) {
-    0
-  } else {
-    switch(problem$family,
-      gaussian = sum(w * problem$target) / sum(w),
-      huber = stats::optimize(function(at) sum(w * huber_losses(problem$target - at, problem$loss_parameter)),
-                              range(problem$target), tol = 1e-8 * diff(range(problem$target)))$minimum,
-      quantile = weighted_quantile(problem$target, w, problem$loss_parameter),
-      poisson = log(sum(w * y) / sum(w * exp(offset))),
-      binomial = if (length(offset) == 1) {
-        stats::qlogis(sum(w * y) / sum(w))
-      } else {
-        stats::glm.fit(rep(1, problem$rows), y, w, offset = offset, family = stats::quasibinomial())$coefficients
-      }
-    )
-  }
-  sum(total_deviances(problem, matrix(none + offset, problem$rows, 1L)))
-}
-
-# The smallest value up to which values have this share of the weight.
-weighted_quantile <- function(values, w, share) {
-  order <- order(values)
-  values[order][which(cumsum(w[order]) >= share * sum(w))[1]]
 }
 
 # Where glmnet's paths end (its fdev, devmax and mnlam). With a limit of 0 it does not ask how little a step explains.

@@ -42,7 +42,13 @@ sheaf_percolator <- function(x, test_fdr = 0.01, train_fdr = 0.01, iterations = 
                     settings_of(list(...), "..."))
   found <- core(core_percolator(as_control(control, draw_seed(seed)), file, settings))
   warn_each(found$warnings)
-  structure(c(list(call = call), found), class = "sheaf_percolator")
+  weights <- matrix(unlist(found$raw), ncol = length(found$raw))
+  rownames(weights) <- c(found$feature_names, "(Intercept)")
+  found$proteins$peptides <- lengths(found$proteins$peptides)
+  kept <- c("psms", "peptides", "proteins", "accepted", "accepted_peptides", "initial", "pi0", "fell_back", "test_fdr",
+            "warnings")
+  structure(c(list(call = call), found[kept], list(weights = weights, by_iteration = found$tested)),
+            class = "sheaf_percolator")
 }
 
 write_pin <- function(x) {

@@ -1,29 +1,52 @@
 #' Read a dataset
 #'
-#' Reads the formats that Sheaf's program reads: LIBSVM, CSV, ARFF and others, compressed (gz, xz, zst) or not, by all
-#' cores.
+#' Reads the formats that Sheaf's program reads: LIBSVM, CSV, ARFF, Matrix Market, NumPy, BIOM, AnnData, 10x, Excel and
+#' others, compressed (gz, xz, zst) or not, by all cores. Rows are samples, whatever the file's own order.
 #'
 #' @param file its path.
 #' @param control see [sheaf_control()].
-#' @return A list of `x`, a matrix or (of sparse files) a `dgCMatrix`, and `y`, a factor, numbers or `NULL`. It is
-#'   printed as a summary.
+#' @param ... options of reading by name, with `_` for `-`; `sheaf_parameters("read")` lists them. `label` is the column
+#'   to predict (`"none"`: there is none), `metadata` a table with more columns of the rows, joined by their ids,
+#'   `group`, `order`, `weight_column` and `split_column` what columns say of the rows, `layer` and `sheet` parts of the
+#'   file. Missing values become `NA`, unless `missing` says otherwise.
+#' @return A list of `x`, a matrix or (of sparse files) a `dgCMatrix`, and `y`, a factor, numbers, a matrix of several
+#'   targets or of `time` and `status`, or `NULL`; and, if the file says so, `groups`, `weights`, `order` and `folds`,
+#'   one entry for each row. It is printed as a summary.
 #' @examples
 #' file <- tempfile(fileext = ".libsvm")
 #' writeLines(c("+1 1:0.5 3:2", "-1 2:1", "+1 3:1.5"), file)
 #' sheaf_read(file)
 #' @export
-sheaf_read <- function(file, control = list()) {
+sheaf_read <- function(file, control = list(), ...) {
   if (!is.character(file) || length(file) != 1 || is.na(file)) stop_argument("file", "must be a path")
-  found <- core(core_read(as_control(control), path.expand(file)))
-  names <- list(NULL, if (length(found$names) > 0) found$names)
-  if (is.null(found$dense)) {
-    x <- sparse_columns(found$i, found$p, found$x, c(found$rows, found$columns), names)
-  } else {
-    x <- found$dense
+  settings <- settings_of(list(...), "...")
+  paths <- settings[, 1] == "metadata"
+  settings[paths, 2] <- path.expand(settings[paths, 2])
+  found <- core(core_read(as_control(control), path.expand(file), settings))
+  names <- list(found$row_names, if (length(found$names) > 0) found$names)
+  x <- found$x
+  if (is.list(x)) {
+    x <- sparse_columns(x$indices, as.integer(x$offsets), x$values, as.integer(c(found$rows, found$columns)), names)
+  } else if (!is.null(unlist(names))) {
     dimnames(x) <- names
   }
-  y <- if (!is.null(found$levels)) factor(found$levels[found$classes], levels = sorted_levels(found$levels))
-  structure(list(x = x, y = if (is.null(y)) found$numbers else y), class = "sheaf_data")
+  if (!is.null(found$nominal) && !isS4(x)) {
+    attr(x, "sheaf_levels") <- lapply(found$nominal, function(one) if (length(one) > 0) one)
+  }
+  as_levels <- function(places, levels) if (!is.null(places)) factor(levels[places], levels = sorted_levels(levels))
+  about_rows <- list(groups = as_levels(found$groups, found$group_names), weights = found$weights, order = found$order,
+                     folds = found$folds)
+  structure(c(list(x = x, y = response_of(found) %||% as_levels(found$classes, found$levels)),
+              about_rows[!vapply(about_rows, is.null, NA)]), class = "sheaf_data")
+}
+
+# Of numbers: a vector, times and events, or a column for each target.
+response_of <- function(found) {
+  if (!is.null(found$events)) return(cbind(time = found$numbers, status = found$events))
+  if (is.null(found$further)) return(found$numbers)
+  targets <- cbind(found$numbers, as.matrix(found$further))
+  colnames(targets)[1] <- found$label %||% "y"
+  targets
 }
 
 #' @export

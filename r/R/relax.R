@@ -42,7 +42,7 @@ relax_path <- function(problem, x, path, maxp) {
   sets <- sets[steps]
   names <- set_names(sets)
   chosen <- !duplicated(names) & nzchar(names)
-  models <- lapply(sets[chosen], train_unpenalised, problem = problem, x = x, null = path$nulldev)
+  models <- lapply(sets[chosen], train_unpenalised, problem = problem, x = x)
   warn_relaxed(models, problem)
   names(models) <- names[chosen]
   path$relaxed <- with_models(path_at(path, steps), sets, models[names[nzchar(names)]])
@@ -79,17 +79,16 @@ path_at <- function(path, steps) {
 }
 
 # The model of the features of a set without a penalty: `weights` are features x classes.
-train_unpenalised <- function(set, problem, x, null) {
+train_unpenalised <- function(set, problem, x) {
   x <- x[, set, drop = FALSE]
   trained <- train_nets(without_penalty(problem, set), x, 0)
   scale <- rep_len(problem$scale, problem$classes)
   weights <- as.matrix(sparse_columns(trained$i, trained$p, trained$x * rep(scale, diff(trained$p)),
                                       c(length(set), problem$classes)))
   link <- as_link(problem, trained$decisions)
-  if (problem$family == "multinomial") weights <- centre_classes(without_penalty(problem, set), x, weights)
-  list(weights = weights,
-       a0 = trained$a0 * scale, dev.ratio = explained(problem, link, null), converged = trained$unconverged == 0,
-       separated = is_certain(problem, link), determined = is_determined(problem, x))
+  fit <- explained(problem, link)
+  list(weights = weights, a0 = trained$a0 * scale, dev.ratio = fit$share, converged = trained$unconverged == 0,
+       separated = fit$certain, determined = is_determined(problem, x))
 }
 
 # Without a penalty the objective may be flat, so that the gap says less of coefficients.
@@ -100,43 +99,6 @@ without_penalty <- function(problem, set) {
   }
   problem$tolerance <- min(problem$tolerance, 1e-12)
   problem
-}
-
-# Coefficients of a feature in all classes may be shifted by a number without a change of the model. The one that is
-# left where a penalty goes to 0: with the least penalty, within the limits.
-centre_classes <- function(problem, x, weights) {
-  shifts <- best_shifts(problem, x, weights)
-  if (length(problem$lower_limits) > 0) shifts <- pmin(shifts, apply(weights, 1, min) - problem$lower_limits)
-  if (length(problem$upper_limits) > 0) shifts <- pmax(shifts, apply(weights, 1, max) - problem$upper_limits)
-  weights - shifts
-}
-
-best_shifts <- function(problem, x, weights) {
-  if (problem$grouped) return(rowMeans(weights))
-  classes <- problem$classes
-  spread <- if (problem$standardise) column_spreads(problem, x) else rep(1, ncol(x))
-  # The median of the coefficients and these is where the penalty's slope is 0 (Li and Osher, A new median formula).
-  bends <- problem$l1_ratio / (1 - problem$l1_ratio) * (classes - 2 * seq(0, classes)) / classes
-  vapply(seq_len(nrow(weights)), function(j) {
-    of_feature <- weights[j, ]
-    if (problem$l1_ratio == 1) return(stats::median(of_feature))
-    stats::median(c(of_feature, mean(of_feature) + bends / spread[j]))
-  }, 0)
-}
-
-# Whether the class of some row is certain to one in a hundred thousand, as that of separated rows is, or the rate of a
-# count is as small beside that of the model without features.
-is_certain <- function(problem, link) {
-  certain <- log(1e5)
-  w <- row_weights(problem)
-  counted <- w > 0
-  offset <- if (is.null(problem$offset)) 0 else problem$offset
-  switch(problem$family,
-    binomial = max((problem$target * link)[counted]) > certain,
-    multinomial = max(shares(link)[counted, , 1]) > stats::plogis(certain),
-    poisson = min((link - offset)[counted]) < log(sum(w * problem$response) / sum(w * exp(offset))) - certain,
-    FALSE
-  )
 }
 
 # Whether no column is a linear combination of others and the intercept (or the hazard that all rows share).
@@ -247,13 +209,9 @@ best_mixture <- function(scores, gammas, type) {
     data.frame(lambda = one$lambda, gamma = gammas[g], cvm = one$cvm, cvsd = one$cvsd, nzero = one$nzero,
                step = seq_along(one$lambda), place = g)
   }))
-  if (type %in% c("auc", "C")) table$cvm <- -table$cvm
-  largest <- function(most) {
-    good <- table[which(table$cvm <= most), ]
-    good[order(good$lambda, good$gamma, decreasing = TRUE)[1], ]
-  }
-  best <- largest(min(table$cvm, na.rm = TRUE))
-  near <- largest(best$cvm + best$cvsd)
+  places <- core_choose_net(table$lambda, table$gamma, table$cvm, table$cvsd, type)
+  best <- table[places[1], ]
+  near <- table[places[2], ]
   index <- rbind(min = c(Lambda = best$step, Gamma = best$place), `1se` = c(near$step, near$place))
   list(lambda.min = best$lambda, lambda.1se = near$lambda, gamma.min = best$gamma, gamma.1se = near$gamma,
        nzero.min = best$nzero, nzero.1se = near$nzero, index = index)

@@ -208,7 +208,8 @@ outer_results <- function(found) {
   features <- as.data.frame(found$stability[c("feature", "index", "frequency", "median_rank")])
   features$mean_weight <- found$stability$mean_weight
   features$sign_agreement <- found$stability$sign_agreement
-  list(outer = table, stability = found$overall, stability_by_chance = found$chance, features = features)
+  overall <- stats::setNames(found$stability$overall, c("estimate", "low", "high"))
+  list(outer = table, stability = overall, stability_by_chance = found$stability$chance, features = features)
 }
 
 held_out_frame <- function(found, y) {
@@ -235,10 +236,11 @@ held_out_frame <- function(found, y) {
 
 # Features x decision values, with the intercepts, if there are any, in the first row; NULL where the model has none.
 model_weights <- function(model, intercept = TRUE) {
-  if (is.null(model$weights)) return(NULL)
-  columns <- if (ncol(model$weights) > 1) model$levels else model$levels[1]
-  table <- rbind(if (intercept) model$intercepts, model$weights)
-  dimnames(table) <- list(c(if (intercept) "(Intercept)", model$weight_names), if (length(model$levels) > 0) columns)
+  found <- model$coefficients
+  if (is.null(found)) return(NULL)
+  columns <- if (ncol(found$weights) > 1) model$levels else model$levels[1]
+  table <- rbind(if (intercept) found$intercepts, found$weights)
+  dimnames(table) <- list(c(if (intercept) "(Intercept)", found$names), if (length(model$levels) > 0) columns)
   table
 }
 
@@ -360,8 +362,8 @@ sheaf_report <- function(object, file) {
 
 #' Models, their options and what a search can vary
 #'
-#' @param kind a kind of model, or `"search"`, `"pipeline"`, `"select"`, `"binning"`, `"neighbors"`, `"distance"`;
-#'   `NULL`: the kinds of models there are.
+#' @param kind a kind of model, or `"read"`, `"search"`, `"pipeline"`, `"select"`, `"binning"`, `"neighbors"`,
+#'   `"distance"`, `"percolator"`; `NULL`: the kinds of models there are.
 #' @return A data frame: `name`, `help`, `default` and `choices` of each option, and for a kind of model `searched`,
 #'   whether it can stand in the `grid` of [sheaf_search()].
 #' @examples

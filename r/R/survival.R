@@ -28,74 +28,6 @@ read_survival <- function(y, rows, argument = "y") {
   structure(list(time = core_tie_times(time), event = as.integer(event)), class = "sheaf_survival")
 }
 
-survival_rows <- function(survival, rows) {
-  structure(list(time = survival$time[rows], event = survival$event[rows]), class = "sheaf_survival")
-}
-
-# Of each row: whether its event came, less how many were to be expected.
-#
-# With e = weight * exp(eta), the loss is the sum over events of share * log(risk - fraction * tied) - weight * eta, as
-# in the library's src/statistics/partial_likelihood.hpp; `risk` sums e over times of this one and later, `tied` over the
-# events of this time. Breslow: share = weight, fraction = 0. Efron: of m events at a time the l-th, from 0 on, has the
-# fraction l / m and the mean weight as its share.
-martingale_residuals <- function(survival, weights, eta, ties) {
-  order <- order(survival$time)
-  time <- survival$time[order]
-  weight <- weights[order]
-  event <- survival$event[order] == 1 & weight > 0
-  relative <- exp(eta - max(eta))[order]
-  group <- cumsum(!duplicated(time))
-  first <- match(group, group)
-  of_time <- function(values) rowsum(values, group)[group, 1]
-  share <- weight * event
-  fraction <- numeric(length(time))
-  if (ties == "efron") {
-    count <- pmax(of_time(event + 0), 1)
-    before <- cumsum(event) - event
-    share <- event * of_time(share) / count
-    fraction <- event * (before - before[first]) / count
-  }
-  e <- weight * relative
-  at_risk <- rev(cumsum(rev(e)))[first]
-  each <- ifelse(event, share / (at_risk - fraction * of_time(event * e)), 0)
-  hazard <- cumsum(of_time(each) * (first == seq_along(first))) - event * of_time(fraction * each)
-  left <- survival$event
-  left[order] <- left[order] - relative * hazard
-  left
-}
-
-# Of each column of decision values: twice what the log partial likelihood (ties by Breslow) lacks to the largest
-# possible, the deviance of glmnet.
-cox_deviances <- function(survival, weights, link) {
-  used <- which(weights > 0)
-  used <- used[order(survival$time[used])]
-  time <- survival$time[used]
-  share <- (weights * survival$event)[used]
-  if (sum(share) == 0) return(rep(0, ncol(link)))
-  link <- link[used, , drop = FALSE]
-  first <- match(time, time)
-  each <- function(z) {
-    top <- max(z)
-    risk <- rev(cumsum(rev(weights[used] * exp(z - top))))[first]
-    sum(share * (log(risk) + top - z))
-  }
-  together <- rowsum(share, time)
-  together <- together[together > 0]
-  2 * (apply(link, 2, each) - sum(together * log(together)))
-}
-
-# Harrell's C of each column of decision values: of pairs of rows of which one had its event before the other's time, or
-# when the other was censored, the share in which it has the larger value; equal values count half.
-concordances <- function(survival, weights, link) {
-  time <- survival$time
-  event <- which(survival$event == 1)
-  pairs <- lapply(event, function(i) which(time > time[i] | (time == time[i] & survival$event == 0)))
-  i <- rep(event, lengths(pairs))
-  j <- unlist(pairs)
-  w <- weights[i] * weights[j]
-  apply(link, 2, function(z) sum(w * ((z[i] > z[j]) + (z[i] == z[j]) / 2)) / sum(w))
-}
-
 # Means that linear predictors are relative to, as in coxph(): columns of -1, 0 and 1 alone have 0.
 reference_means <- function(x, weights) {
   means <- as.vector(crossprod(x, weights)) / sum(weights)
@@ -113,7 +45,7 @@ refuse_specials <- function(terms) {
 
 finish_cox <- function(fit, model, response, ties) {
   found <- model$glm
-  plain <- if (fit$n_features == 0) numeric() else named_coefficients(model$weights[, 1], NULL, fit)
+  plain <- if (fit$n_features == 0) numeric() else named_coefficients(model$coefficients$weights[, 1], NULL, fit)
   fit <- take_errors(fit, found, names(plain))
   fit$coefficients <- mark_undetermined(plain, fit)
   fit$ties <- ties
@@ -121,7 +53,7 @@ finish_cox <- function(fit, model, response, ties) {
   fit$means <- stats::setNames(if (fit$n_features > 0) reference_means(fit$x, w) else numeric(), names(plain))
   fit$linear.predictors <- linear_predictor(fit, fit$x, plain, fit$offset) - sum(plain * fit$means)
   fit$fitted.values <- exp(fit$linear.predictors)
-  left <- martingale_residuals(response$target, w, fit$linear.predictors, ties)
+  left <- core_martingale(response$target$time, response$target$event, w, fit$linear.predictors, ties)
   fit$residuals <- stats::setNames(left, names(fit$linear.predictors))
   fit$n <- sum(w > 0)
   fit$nevent <- found$events

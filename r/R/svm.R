@@ -179,8 +179,10 @@ scale_svm <- function(x, y, scale, type) {
 support_of <- function(model, fit) {
   svm <- model$svm
   classes <- length(model$levels)
-  coefs <- svm$coefficients
+  coefs <- matrix(0, length(svm$rows), length(svm$rho))
+  coefs[cbind(svm$vector, svm$svm)] <- svm$value
   if (classes > 2) {
+    of_pairs <- coefs
     coefs <- matrix(0, length(svm$rows), classes - 1)
     place <- 0
     for (a in seq_len(classes - 1)) {
@@ -188,18 +190,27 @@ support_of <- function(model, fit) {
         place <- place + 1
         of_a <- svm$classes == a
         of_b <- svm$classes == b
-        coefs[of_a, b - 1] <- svm$coefficients[of_a, place]
-        coefs[of_b, a] <- svm$coefficients[of_b, place]
+        coefs[of_a, b - 1] <- of_pairs[of_a, place]
+        coefs[of_b, a] <- of_pairs[of_b, place]
       }
     }
   }
   vectors <- svm$vectors
+  if (is.list(vectors)) vectors <- dense_rows(vectors, model$features)
   if (!is.null(vectors)) dimnames(vectors) <- list(svm$rows, fit$feature_names)
   list(nclasses = max(classes, 2L), tot.nSV = length(svm$rows),
        nSV = if (classes > 0) tabulate(svm$classes, classes) else length(svm$rows),
        labels = if (classes > 0) match(model$levels, fit$levels), SV = vectors, index = svm$rows, rho = svm$rho,
        coefs = coefs, probA = svm$sigmoid_a, probB = svm$sigmoid_b,
        sigma = if (classes == 0) svm$sigmoid_a, core_levels = model$levels)
+}
+
+# A matrix from its compressed rows.
+dense_rows <- function(parts, columns) {
+  counts <- diff(parts$offsets)
+  dense <- matrix(0, length(counts), columns)
+  dense[cbind(rep(seq_along(counts), counts), parts$indices + 1L)] <- parts$values
+  dense
 }
 
 svm_answer <- function(fit, found, rows) {

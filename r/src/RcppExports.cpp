@@ -213,20 +213,11 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_devices
-Rcpp::DataFrame core_devices();
+Rcpp::RObject core_devices();
 RcppExport SEXP _sheaf_core_devices() {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     rcpp_result_gen = Rcpp::wrap(core_devices());
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_version
-std::string core_version();
-RcppExport SEXP _sheaf_core_version() {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    rcpp_result_gen = Rcpp::wrap(core_version());
     return rcpp_result_gen;
 END_RCPP
 }
@@ -319,7 +310,7 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_parameters
-Rcpp::DataFrame core_parameters(const std::string& kind);
+Rcpp::RObject core_parameters(const std::string& kind);
 RcppExport SEXP _sheaf_core_parameters(SEXP kindSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
@@ -329,7 +320,7 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_kinds
-Rcpp::DataFrame core_kinds();
+Rcpp::RObject core_kinds();
 RcppExport SEXP _sheaf_core_kinds() {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
@@ -380,6 +371,72 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_net_deviances
+Rcpp::List core_net_deviances(const Rcpp::List& response, const Rcpp::NumericVector& decisions, bool intercept);
+RcppExport SEXP _sheaf_core_net_deviances(SEXP responseSEXP, SEXP decisionsSEXP, SEXP interceptSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type response(responseSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type decisions(decisionsSEXP);
+    Rcpp::traits::input_parameter< bool >::type intercept(interceptSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_net_deviances(response, decisions, intercept));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_net_scores
+Rcpp::List core_net_scores(const Rcpp::List& response, const std::string& measure, const Rcpp::NumericVector& decisions, const std::vector<std::int32_t>& folds, const std::vector<std::int32_t>& groups, bool together);
+RcppExport SEXP _sheaf_core_net_scores(SEXP responseSEXP, SEXP measureSEXP, SEXP decisionsSEXP, SEXP foldsSEXP, SEXP groupsSEXP, SEXP togetherSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type response(responseSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type measure(measureSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type decisions(decisionsSEXP);
+    Rcpp::traits::input_parameter< const std::vector<std::int32_t>& >::type folds(foldsSEXP);
+    Rcpp::traits::input_parameter< const std::vector<std::int32_t>& >::type groups(groupsSEXP);
+    Rcpp::traits::input_parameter< bool >::type together(togetherSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_net_scores(response, measure, decisions, folds, groups, together));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_choose_net
+Rcpp::IntegerVector core_choose_net(const std::vector<double>& alphas, const std::vector<double>& shares, const std::vector<double>& means, const std::vector<double>& errors, const std::string& measure);
+RcppExport SEXP _sheaf_core_choose_net(SEXP alphasSEXP, SEXP sharesSEXP, SEXP meansSEXP, SEXP errorsSEXP, SEXP measureSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::vector<double>& >::type alphas(alphasSEXP);
+    Rcpp::traits::input_parameter< const std::vector<double>& >::type shares(sharesSEXP);
+    Rcpp::traits::input_parameter< const std::vector<double>& >::type means(meansSEXP);
+    Rcpp::traits::input_parameter< const std::vector<double>& >::type errors(errorsSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type measure(measureSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_choose_net(alphas, shares, means, errors, measure));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_martingale
+std::vector<double> core_martingale(const std::vector<double>& times, const std::vector<double>& events, const std::vector<double>& weights, const std::vector<double>& values, const std::string& ties);
+RcppExport SEXP _sheaf_core_martingale(SEXP timesSEXP, SEXP eventsSEXP, SEXP weightsSEXP, SEXP valuesSEXP, SEXP tiesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::vector<double>& >::type times(timesSEXP);
+    Rcpp::traits::input_parameter< const std::vector<double>& >::type events(eventsSEXP);
+    Rcpp::traits::input_parameter< const std::vector<double>& >::type weights(weightsSEXP);
+    Rcpp::traits::input_parameter< const std::vector<double>& >::type values(valuesSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type ties(tiesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_martingale(times, events, weights, values, ties));
+    return rcpp_result_gen;
+END_RCPP
+}
+// core_huber_threshold
+double core_huber_threshold(const std::vector<double>& targets, const Rcpp::RObject& weights);
+RcppExport SEXP _sheaf_core_huber_threshold(SEXP targetsSEXP, SEXP weightsSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::vector<double>& >::type targets(targetsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::RObject& >::type weights(weightsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_huber_threshold(targets, weights));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_percolator
 Rcpp::List core_percolator(const Rcpp::List& control, const std::vector<std::string>& files, const Rcpp::CharacterMatrix& settings);
 RcppExport SEXP _sheaf_core_percolator(SEXP controlSEXP, SEXP filesSEXP, SEXP settingsSEXP) {
@@ -393,13 +450,14 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_read
-Rcpp::List core_read(const Rcpp::List& control, const std::string& file);
-RcppExport SEXP _sheaf_core_read(SEXP controlSEXP, SEXP fileSEXP) {
+Rcpp::List core_read(const Rcpp::List& control, const std::string& file, const Rcpp::CharacterMatrix& settings);
+RcppExport SEXP _sheaf_core_read(SEXP controlSEXP, SEXP fileSEXP, SEXP settingsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
     Rcpp::traits::input_parameter< const std::string& >::type file(fileSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_read(control, file));
+    Rcpp::traits::input_parameter< const Rcpp::CharacterMatrix& >::type settings(settingsSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_read(control, file, settings));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -435,7 +493,7 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_metrics
-Rcpp::DataFrame core_metrics();
+Rcpp::RObject core_metrics();
 RcppExport SEXP _sheaf_core_metrics() {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
@@ -480,7 +538,7 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_criteria
-Rcpp::DataFrame core_criteria();
+Rcpp::RObject core_criteria();
 RcppExport SEXP _sheaf_core_criteria() {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
@@ -536,7 +594,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_sheaf_core_kernel_run", (DL_FUNC) &_sheaf_core_kernel_run, 6},
     {"_sheaf_core_snippet_compile", (DL_FUNC) &_sheaf_core_snippet_compile, 3},
     {"_sheaf_core_devices", (DL_FUNC) &_sheaf_core_devices, 0},
-    {"_sheaf_core_version", (DL_FUNC) &_sheaf_core_version, 0},
     {"_sheaf_core_tie_times", (DL_FUNC) &_sheaf_core_tie_times, 1},
     {"_sheaf_core_fit", (DL_FUNC) &_sheaf_core_fit, 9},
     {"_sheaf_core_one_class", (DL_FUNC) &_sheaf_core_one_class, 6},
@@ -549,8 +606,13 @@ static const R_CallMethodDef CallEntries[] = {
     {"_sheaf_core_nets", (DL_FUNC) &_sheaf_core_nets, 5},
     {"_sheaf_core_net_path", (DL_FUNC) &_sheaf_core_net_path, 6},
     {"_sheaf_core_net_largest", (DL_FUNC) &_sheaf_core_net_largest, 5},
+    {"_sheaf_core_net_deviances", (DL_FUNC) &_sheaf_core_net_deviances, 3},
+    {"_sheaf_core_net_scores", (DL_FUNC) &_sheaf_core_net_scores, 6},
+    {"_sheaf_core_choose_net", (DL_FUNC) &_sheaf_core_choose_net, 5},
+    {"_sheaf_core_martingale", (DL_FUNC) &_sheaf_core_martingale, 5},
+    {"_sheaf_core_huber_threshold", (DL_FUNC) &_sheaf_core_huber_threshold, 2},
     {"_sheaf_core_percolator", (DL_FUNC) &_sheaf_core_percolator, 3},
-    {"_sheaf_core_read", (DL_FUNC) &_sheaf_core_read, 2},
+    {"_sheaf_core_read", (DL_FUNC) &_sheaf_core_read, 3},
     {"_sheaf_core_search", (DL_FUNC) &_sheaf_core_search, 12},
     {"_sheaf_core_search_html", (DL_FUNC) &_sheaf_core_search_html, 1},
     {"_sheaf_core_metrics", (DL_FUNC) &_sheaf_core_metrics, 0},

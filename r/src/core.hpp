@@ -1,28 +1,26 @@
-// What the files of the compiled part share. It converts arguments and results and nothing else: it has no mathematics
-// and no defaults of its own. Options go by the names of the parameter table (sheaf/solvers/parameters.hpp) and as
-// text, as on the command line.
+// What the files of the compiled part share. It converts R's arguments and the values of sheaf/bindings, and nothing
+// else: it has no mathematics and no defaults of its own.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
 #include <Rcpp.h>
 
+#include <sheaf/bindings/datasets.hpp>
+#include <sheaf/bindings/settings.hpp>
+#include <sheaf/bindings/value.hpp>
 #include <sheaf/sheaf.hpp>
 
 namespace sheaf::r {
 
-/// An option by its name in the parameter table, and the argument of the R function that it comes from.
-struct Setting {
-  std::string option, text, argument;
-};
-using Settings = std::vector<Setting>;
+using bindings::set_options;
 
-/// A character matrix of three columns, as the R function settings() makes it.
-Settings settings_of(const Rcpp::CharacterMatrix& table);
+/// Of a character matrix of three columns, as the R function settings() makes it.
+bindings::Settings settings_of(const Rcpp::CharacterMatrix& table);
 
 /// The surroundings of a call. Made into a Context when work begins, so that memory is that which is free then.
 struct Surroundings {
@@ -45,6 +43,10 @@ struct Rows {
   Target target;
   std::vector<std::int32_t> groups;              ///< from 0; empty: none
   std::vector<std::vector<std::string>> levels;  ///< of nominal columns; empty: there are none
+
+  std::int64_t count() const {
+    return std::visit([](const auto& one) { return one.rows; }, input);
+  }
 };
 /// `x`: a numeric matrix or a dgCMatrix. `about`: a list that may have `names` of the columns; `classes` (numbers from
 /// 0) with `levels`, or `numbers`, or both `numbers` (times) and `events` (1 or 0); `groups` (from 0); `times`
@@ -52,35 +54,11 @@ struct Rows {
 /// there, where NA is kept for a pipeline that fills it in.
 Rows rows_of(SEXP x, const Rcpp::List& about);
 
-/// A dataset in one of the two precisions.
-using AnyDataset = std::variant<Dataset<float>, Dataset<double>>;
-AnyDataset make(const Surroundings& surroundings, const Context& context, const Rows& rows);
-
-/// Calls work(); an error names the argument that it came from.
+bindings::AnyDataset make(const Surroundings& surroundings, const Context& context, const Rows& rows);
+/// The work on the dataset of the rows.
 template <class Work>
-void name_argument(const Setting& setting, const Work& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    throw UsageError("argument '" + setting.argument + "': " + error.what());
-  }
-}
-
-/// Sets options by the rows of the parameter table. Unknown names are answered with the known ones, and what a row
-/// refuses with the argument that it came from.
-template <class Options>
-void set_option(Options& options, const Setting& setting) {
-  std::string known;
-  for (const auto& row : parameters<Options>()) {
-    known += (known.empty() ? "" : ", ") + row.name;
-    if (row.name == setting.option) return name_argument(setting, [&] { row.set(options, setting.text); });
-  }
-  throw UsageError("argument '" + setting.argument + "': there is no parameter '" + setting.option + "'; known are " +
-                   known);
-}
-template <class Options>
-void set_options(Options& options, const Settings& settings) {
-  for (const auto& setting : settings) set_option(options, setting);
+void run_on(const Surroundings& surroundings, const Rows& rows, const Work& work) {
+  run(surroundings, [&](const Context& context) { work(context, make(surroundings, context, rows)); });
 }
 
 /// The options of a kind of model.
@@ -89,14 +67,13 @@ ModelOptions model_options(const std::string& kind, const Rcpp::CharacterMatrix&
 /// Row weights, none where there are none.
 std::vector<float> row_weights_of(const Rcpp::RObject& weights, std::int64_t rows);
 
+/// Vectors become vectors, matrices matrices, tables data frames and lists lists; places count from 1; entries that are
+/// missing are NA.
+Rcpp::RObject to_r(const bindings::Value& value);
+Rcpp::List to_r(const bindings::List& list);
+
 /// What R can read of a model. The pointer in its list keeps the model alive; the text, where it is wanted, outlives
 /// the session.
 Rcpp::List describe_model(const Rcpp::XPtr<Model>& pointer, bool with_text);
-
-/// rows x columns, from values that stand row by row.
-Rcpp::NumericMatrix matrix_of(const std::vector<double>& values, std::int64_t rows, std::int64_t columns);
-
-/// Numbers from 0, as R counts.
-Rcpp::IntegerVector from_one(const std::vector<std::int32_t>& numbers);
 
 }  // namespace sheaf::r

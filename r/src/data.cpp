@@ -27,20 +27,15 @@ SparseInput sparse_input(SEXP x) {
 Target target_of(const Rcpp::List& about) {
   Target target;
   if (about.containsElementNamed("classes")) {
-    target.classes = Rcpp::as<std::vector<std::int32_t>>(about["classes"]);
-    target.class_names = Rcpp::as<std::vector<std::string>>(about["levels"]);
-    target.kind = LabelKind::classes;
-    target.fixed_order = true;
+    target = bindings::target_of_classes(Rcpp::as<std::vector<std::int32_t>>(about["classes"]),
+                                         Rcpp::as<std::vector<std::string>>(about["levels"]));
     if (target.class_names.size() == 2) target.positive = 0;
   }
-  if (about.containsElementNamed("numbers")) {
-    target.values = Rcpp::as<std::vector<double>>(about["numbers"]);
-    target.kind = LabelKind::numbers;
-  }
+  if (!about.containsElementNamed("numbers")) return target;
+  std::vector<std::uint8_t> events;
   if (about.containsElementNamed("events"))
-    for (const int event : Rcpp::IntegerVector(about["events"]))
-      target.events.push_back(static_cast<std::uint8_t>(event));
-  return target;
+    for (const int event : Rcpp::IntegerVector(about["events"])) events.push_back(static_cast<std::uint8_t>(event));
+  return bindings::target_of_numbers(Rcpp::as<std::vector<double>>(about["numbers"]), std::move(events));
 }
 
 /// Where the first value stands that is no number: R counts from 1.
@@ -51,20 +46,6 @@ void refuse_missing(const DenseInput& input) {
     const auto rows = static_cast<std::size_t>(input.rows);
     throw UsageError("argument 'x': row " + std::to_string(k % rows + 1) + " of column " +
                      std::to_string(k / rows + 1) + " is missing or infinite");
-  }
-}
-
-template <class T>
-Dataset<T> make_one(const Context& context, const Rows& rows) {
-  try {
-    auto dataset = make_dataset<T>(context, rows.input, {}, rows.options);
-    dataset.target = rows.target;
-    dataset.groups = rows.groups;
-    dataset.levels = rows.levels;
-    return dataset;
-  } catch (const UsageError& error) {
-    if (const auto* dense = std::get_if<DenseInput>(&rows.input)) refuse_missing(*dense);
-    throw UsageError(std::string("argument 'x': ") + error.what());
   }
 }
 
@@ -90,9 +71,21 @@ Rows rows_of(SEXP x, const Rcpp::List& about) {
   return rows;
 }
 
-AnyDataset make(const Surroundings& surroundings, const Context& context, const Rows& rows) {
-  if (surroundings.single) return make_one<float>(context, rows);
-  return make_one<double>(context, rows);
+bindings::AnyDataset make(const Surroundings& surroundings, const Context& context, const Rows& rows) {
+  try {
+    auto dataset = bindings::make_dataset(context, surroundings.single, rows.input, rows.options);
+    std::visit(
+        [&](auto& one) {
+          one.target = rows.target;
+          one.groups = rows.groups;
+          one.levels = rows.levels;
+        },
+        dataset);
+    return dataset;
+  } catch (const UsageError& error) {
+    if (const auto* dense = std::get_if<DenseInput>(&rows.input)) refuse_missing(*dense);
+    throw UsageError(std::string("argument 'x': ") + error.what());
+  }
 }
 
 std::vector<float> row_weights_of(const Rcpp::RObject& weights, std::int64_t rows) {
@@ -101,41 +94,10 @@ std::vector<float> row_weights_of(const Rcpp::RObject& weights, std::int64_t row
   return make_row_weights(std::span<const double>(list.begin(), static_cast<std::size_t>(list.size())), rows);
 }
 
-Rcpp::NumericMatrix matrix_of(const std::vector<double>& values, std::int64_t rows, std::int64_t columns) {
-  Rcpp::NumericMatrix matrix(static_cast<int>(rows), static_cast<int>(columns));
-  for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t j = 0; j < columns; ++j)
-      matrix(static_cast<int>(i), static_cast<int>(j)) = values[static_cast<std::size_t>(i * columns + j)];
-  return matrix;
-}
-
-Rcpp::IntegerVector from_one(const std::vector<std::int32_t>& numbers) {
-  Rcpp::IntegerVector result(numbers.begin(), numbers.end());
-  for (auto& number : result) ++number;
-  return result;
-}
-
 }  // namespace sheaf::r
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::DataFrame core_devices() {
-  std::vector<std::string> devices, names, why_not;
-  std::vector<double> free_bytes;
-  std::vector<bool> usable;
-  for (const auto& info : sheaf::list_devices()) {
-    devices.push_back(sheaf::to_string(info.device));
-    names.push_back(info.name);
-    free_bytes.push_back(static_cast<double>(info.free_bytes));
-    usable.push_back(info.usable);
-    why_not.push_back(info.why_not);
-  }
-  return Rcpp::DataFrame::create(Rcpp::Named("device") = devices, Rcpp::Named("name") = names,
-                                 Rcpp::Named("free_bytes") = free_bytes, Rcpp::Named("usable") = usable,
-                                 Rcpp::Named("why_not") = why_not);
-}
-
-// [[Rcpp::export(rng = false)]]
-std::string core_version() { return sheaf::version(); }
+Rcpp::RObject core_devices() { return sheaf::r::to_r(sheaf::bindings::devices_table()); }
 
 // [[Rcpp::export(rng = false)]]
 std::vector<double> core_tie_times(const std::vector<double>& times) { return sheaf::tie_times(times); }

@@ -1,5 +1,6 @@
 // Paths of elastic nets: one on all rows, or one for each fold, with what they predict for the rows they did not see.
 #include <sheaf/solvers/net_path.hpp>
+#include <sheaf/solvers/net_scores.hpp>
 
 #include "core.hpp"
 
@@ -52,6 +53,24 @@ Paths paths_of(const Rcpp::NumericVector& y, const List& options) {
   paths.params.grouped = Rcpp::as<bool>(options["grouped"]);
   paths.folds = Rcpp::as<std::vector<std::int32_t>>(options["folds"]);
   return paths;
+}
+
+/// What net_response() has of rows.
+NetResponse response_of(const List& list) {
+  NetResponse response;
+  response.loss = loss_named(Rcpp::as<std::string>(list["loss"]));
+  response.loss_parameter = Rcpp::as<double>(list["parameter"]);
+  response.classes = Rcpp::as<int>(list["classes"]);
+  response.targets = Rcpp::as<std::vector<double>>(list["targets"]);
+  response.times = Rcpp::as<std::vector<double>>(list["times"]);
+  response.weights = Rcpp::as<std::vector<double>>(list["weights"]);
+  response.offsets = Rcpp::as<std::vector<double>>(list["offsets"]);
+  response.saturated = Rcpp::as<std::vector<double>>(list["saturated"]);
+  return response;
+}
+
+std::span<const double> span_of(const Rcpp::NumericVector& values) {
+  return {values.begin(), static_cast<std::size_t>(values.size())};
 }
 
 template <class T>
@@ -130,6 +149,7 @@ List path_list(std::span<const NetModel> models) {
 }  // namespace sheaf::r
 
 using namespace sheaf::r;
+using Rcpp::_;
 
 // Decision values, and of a single path its models.
 // [[Rcpp::export(rng = false)]]
@@ -154,8 +174,7 @@ Rcpp::List core_nets(const Rcpp::List& control, SEXP x, const Rcpp::List& about,
     };
     sheaf::elastic_nets(context_for(context, dataset, paths), dataset, paths.sheaf, paths.params, single, use);
   };
-  run(surroundings, [&](const sheaf::Context& context) {
-    const auto dataset = make(surroundings, context, rows);
+  run_on(surroundings, rows, [&](const sheaf::Context& context, const sheaf::bindings::AnyDataset& dataset) {
     std::visit([&](const auto& one) { train(context, one); }, dataset);
   });
   Rcpp::List answer = path_list(kept);
@@ -178,8 +197,7 @@ Rcpp::List core_net_path(const Rcpp::List& control, SEXP x, const Rcpp::List& ab
                             .models = Rcpp::as<int>(end["models"]),
                             .most_explained = Rcpp::as<double>(end["most_explained"])};
   sheaf::EndedPath path;
-  run(surroundings, [&](const sheaf::Context& context) {
-    const auto dataset = make(surroundings, context, rows);
+  run_on(surroundings, rows, [&](const sheaf::Context& context, const sheaf::bindings::AnyDataset& dataset) {
     std::visit(
         [&](const auto& one) {
           path = sheaf::elastic_net_path(context_for(context, one, paths), one, paths.sheaf, paths.params, rule);
@@ -198,11 +216,57 @@ double core_net_largest(const Rcpp::List& control, SEXP x, const Rcpp::List& abo
   const auto rows = rows_of(x, about);
   const auto paths = paths_of(y, options);
   double largest = 0;
-  run(surroundings, [&](const sheaf::Context& context) {
-    const auto dataset = make(surroundings, context, rows);
+  run_on(surroundings, rows, [&](const sheaf::Context& context, const sheaf::bindings::AnyDataset& dataset) {
     std::visit(
         [&](const auto& one) { largest = sheaf::largest_alphas(context, one, paths.sheaf, paths.params).front(); },
         dataset);
   });
   return largest;
+}
+
+// Deviances of models by their decision values, and whether the first one is certain of some row; no values: that of
+// the model without features.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_net_deviances(const Rcpp::List& response, const Rcpp::NumericVector& decisions, bool intercept) {
+  const auto rows = response_of(response);
+  if (decisions.size() == 0) return Rcpp::List::create(_["deviance"] = sheaf::null_deviance(rows, intercept));
+  const auto values = span_of(decisions);
+  return Rcpp::List::create(_["deviance"] = sheaf::net_deviances(rows, values),
+                            _["certain"] = sheaf::is_certain(rows, values.first(rows.targets.size())));
+}
+
+// Means of a measure; with folds those of held-out rows, and their standard errors.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_net_scores(const Rcpp::List& response, const std::string& measure, const Rcpp::NumericVector& decisions,
+                           const std::vector<std::int32_t>& folds, const std::vector<std::int32_t>& groups,
+                           bool together) {
+  const auto rows = response_of(response);
+  const auto kind = sheaf::parse_net_measure(measure);
+  if (folds.empty()) return Rcpp::List::create(_["mean"] = sheaf::net_scores(rows, kind, span_of(decisions)));
+  const auto found = sheaf::score_net_folds(rows, kind, span_of(decisions), folds, groups, together);
+  return Rcpp::List::create(_["mean"] = found.mean, _["error"] = found.error);
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::IntegerVector core_choose_net(const std::vector<double>& alphas, const std::vector<double>& shares,
+                                    const std::vector<double>& means, const std::vector<double>& errors,
+                                    const std::string& measure) {
+  std::vector<sheaf::NetPoint> points;
+  for (std::size_t p = 0; p < alphas.size(); ++p) points.push_back({alphas[p], shares[p], means[p], errors[p]});
+  const auto [best, near] = sheaf::choose_net(points, sheaf::parse_net_measure(measure));
+  return {static_cast<int>(best) + 1, static_cast<int>(near) + 1};
+}
+
+// [[Rcpp::export(rng = false)]]
+std::vector<double> core_martingale(const std::vector<double>& times, const std::vector<double>& events,
+                                    const std::vector<double>& weights, const std::vector<double>& values,
+                                    const std::string& ties) {
+  const std::vector<float> narrow(weights.begin(), weights.end());
+  return sheaf::martingale_residuals(times, events, narrow, values,
+                                     ties == "efron" ? sheaf::Ties::efron : sheaf::Ties::breslow);
+}
+
+// [[Rcpp::export(rng = false)]]
+double core_huber_threshold(const std::vector<double>& targets, const Rcpp::RObject& weights) {
+  return sheaf::huber_threshold(targets, "argument 'y'", row_weights_of(weights, std::ssize(targets)));
 }

@@ -30,7 +30,7 @@ TEST(PublicHeaders, AreAllInOne) {
   const auto all = text_of(folder / "sheaf.hpp");
   int found = 0;
   for (const auto& name : headers()) {
-    if (name == "sheaf.hpp") continue;
+    if (name == "sheaf.hpp" || name.starts_with("bindings/")) continue;  // packages of other languages name the latter
     EXPECT_NE(all.find("#include <sheaf/" + name + ">"), std::string::npos) << name;
     ++found;
   }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The same dataset and settings through the command line, Python and R give the same model file, to the last byte, and a search that
-names no model the same scores of the same models on the same folds, and a stack of these the same predictions.
+"""The same dataset and settings through the command line, Python and R give the same model file, to the last byte, for every kind of
+model; a search of each kind the same scores on the same folds; and a search that names no model the same models, and a stack of
+these the same predictions.
 
     front_ends.py PROGRAM PYTHON_PACKAGE [R_LIBRARY]
 
@@ -21,15 +22,16 @@ from pathlib import Path
 KINDS = {
     "linear": ["class", "two", "number"],
     "svm": ["class", "two", "number"],
-    "elastic-net": ["class", "two", "number"],
-    "lasso": ["number"],
-    "ridge": ["number"],
+    "elastic-net": ["class", "two", "number", "survival"],
+    "lasso": ["number", "survival"],
+    "ridge": ["number", "survival"],
     "elastic-net-logistic": ["class", "two"],
     "elastic-net-multinomial": ["class"],
+    "elastic-net-cox": ["survival"],
     "elastic-net-poisson": ["count"],
     "elastic-net-huber": ["number"],
     "elastic-net-quantile": ["number"],
-    "glm": ["class", "two", "number"],
+    "glm": ["class", "two", "number", "survival"],
     "multinomial": ["class"],
     "knn": ["class", "number"],
     "cknn": ["class"],
@@ -41,6 +43,21 @@ KINDS = {
 SEED = 7
 TRANSFORMS = ["log1p:a,b", "sqrt:c"]
 SETTINGS = {kind: {"alpha": "0.05"} for kind in KINDS if kind.startswith("elastic-net") or kind in ("lasso", "ridge")}
+#: What a kind of model also is, by its settings.
+FURTHER = [
+    ("linear", "two", {"loss": "logistic", "cost": "0.3"}),
+    ("linear", "class", {"loss": "crammer-singer"}),
+    ("linear", "number", {"loss": "svr", "epsilon": "0.2"}),
+    ("svm", "two", {"type": "nu-svc", "nu": "0.3", "kernel": "polynomial"}),
+    ("svm", "number", {"type": "nu-svr", "kernel": "sigmoid"}),
+    ("elastic-net", "number", {"alpha": "0.05", "relax": "0.5", "l1-ratio": "0.9"}),
+    ("elastic-net-multinomial", "class", {"alpha": "0.05", "grouped": "yes"}),
+    ("glm", "two", {"link": "probit"}),
+    ("glm", "count", {"family": "poisson"}),
+    ("glm", "count", {"family": "negative-binomial", "theta": "2.5"}),
+    ("glm", "survival", {"ties": "breslow", "standard-errors": "hc0"}),
+    ("knn", "class", {"k": "3", "vote": "inverse-distance"}),
+]
 
 
 def draw(label):
@@ -55,6 +72,7 @@ def draw(label):
             "two": "case" if signal > 0 else "control",
             "number": round(3 * signal + 1.25, 4),
             "count": int(math.exp(0.5 * signal + 1)),
+            "survival": (round(10 * math.exp(-signal) + 0.1 * generator.random(), 3), int(generator.random() < 0.7)),
         }[label])
     return rows, labels
 
@@ -142,33 +160,66 @@ def same_search(found, wanted, classes):
 
 
 def comparable(text):
-    return [line for line in text.splitlines() if not line.startswith(("label ", "positive ", "checksum "))]
+    return [line for line in text.splitlines() if not line.startswith(("label ", "event ", "positive ", "checksum "))]
 
 
-def from_command_line(program, folder, kind, rows, labels, prepare=()):
-    text = "a,b,c,d,y\n" + "".join(",".join(map(str, [*row, label])) + "\n" for row, label in zip(rows, labels))
-    (folder / "d.csv").write_text(text)
-    flags = [part for name, value in SETTINGS.get(kind, {}).items() for part in (f"--{name}", value)]
+def write_table(folder, rows, labels):
+    """Returns the flags that name the columns of labels."""
+    survival = isinstance(labels[0], tuple)
+    table = [[*row, *(label if survival else (label,))] for row, label in zip(rows, labels)]
+    names = "a,b,c,d," + ("t,e" if survival else "y")
+    (folder / "d.csv").write_text("\n".join([names, *(",".join(map(str, line)) for line in table)]) + "\n")
+    return ["--label", "t", "--event", "e"] if survival else []
+
+
+def from_command_line(program, folder, kind, rows, labels, settings, prepare=()):
+    flags = write_table(folder, rows, labels)
+    for name, value in settings.items():
+        flags += [f"--{name}"] if value == "yes" else [f"--{name}", value]
     subprocess.run([program, "fit", "d.csv", "--model", kind, *flags, *prepare, "--scale", "none", "--output", "m.txt", "--quiet"], cwd=folder, check=True)
     return (folder / "m.txt").read_text()
 
 
-def from_python(kind, rows, labels, classes):
+def scores_from_command_line(program, folder, kind, rows, labels):
+    flags = write_table(folder, rows, labels)
+    command = [program, "search", "d.csv", "--model", kind, "--folds", "3", "--seed", str(SEED), "--output", "found", "--force", "--quiet"]
+    subprocess.run(command + flags, cwd=folder, check=True)
+    found = json.loads((folder / "found/results.json").read_text())
+    return [point[found["score"]]["mean"] for point in found["points"]]
+
+
+def python_dataset(context, rows, labels, classes):
     import numpy as np
-    from sheaf import _core
     from sheaf._data import make_dataset
 
-    context = _core.Context({}, None)
     x = np.array(rows)
     dataset = make_dataset(context, x, precision="float64", names=["a", "b", "c", "d"], missing=False, device="cpu")
     if classes:
         dataset.set_classes(np.array([classes.index(label) for label in labels], dtype=np.int32), classes)
+    elif isinstance(labels[0], tuple):
+        dataset.set_survival(np.array([time for time, _ in labels]), np.array([event for _, event in labels], dtype=np.uint8))
     else:
         dataset.set_numbers(np.array(labels, dtype=float))
+    return dataset
+
+
+def from_python(kind, rows, labels, classes, settings):
+    from sheaf import _core
+
+    context = _core.Context({}, None)
     options = _core.Options(kind)
-    for name, value in SETTINGS.get(kind, {}).items():
+    for name, value in settings.items():
         options.set(name, value)
-    return _core.fit(context, dataset, options, None).text()
+    return _core.fit(context, python_dataset(context, rows, labels, classes), options, None).text()
+
+
+def scores_from_python(kind, rows, labels, classes):
+    from sheaf import _core
+
+    context = _core.Context({"seed": str(SEED)}, None)
+    dataset = python_dataset(context, rows, labels, classes)
+    found = _core.search_models(context, dataset, kind, {"folds": "3"}, None, None)
+    return found.scores(found.score).mean(axis=1).tolist()
 
 
 def transformed_by_python(rows, labels, classes):
@@ -200,8 +251,21 @@ for (case in cases) {
   x <- do.call(rbind, lapply(case$rows, unlist))
   colnames(x) <- c("a", "b", "c", "d")
   classes <- unlist(case$classes)
-  y <- if (length(classes) > 0) factor(unlist(case$labels), levels = classes) else as.double(unlist(case$labels))
+  y <- if (length(classes) > 0) {
+    factor(unlist(case$labels), levels = classes)
+  } else if (is.list(case$labels[[1]])) {
+    sheaf:::read_survival(do.call(rbind, lapply(case$labels, unlist)), nrow(x))
+  } else {
+    as.double(unlist(case$labels))
+  }
   target <- sheaf:::about_features(x, sheaf:::core_target(y, second_first = FALSE), NULL)
+  if (isTRUE(case$search)) {
+    none <- sheaf:::no_settings()
+    found <- sheaf:::core_search(sheaf:::as_control(sheaf_control(), case$seed), x, target, case$kind, none, none,
+                                 sheaf:::setting("folds", 3), none, integer(), NULL, TRUE, FALSE)
+    writeLines(jsonlite::toJSON(rowMeans(found$scores[[found$score]]), digits = NA), case$output)
+    next
+  }
   fit <- sheaf:::core_fit(sheaf:::as_control(sheaf_control(), 0), x, target, case$kind, sheaf:::settings_of(case$settings, "settings"),
                           sheaf:::settings_of(lapply(case$prepare, unlist), "prepare"), NULL, list(), TRUE)
   writeLines(fit$text, case$output, sep = "")
@@ -225,6 +289,13 @@ def main():
     sys.path.insert(0, package)
     failures, passed, cases, expected = [], 0, [], []
 
+    from sheaf import _core
+
+    lacking = set(_core.kinds()) - set(KINDS)
+    if lacking:
+        failures.append(f"these kinds of models are not compared: {sorted(lacking)}")
+        print(failures[-1])
+
     def compare(front_end, kind, label, found, wanted):
         nonlocal passed
         if comparable(found) == comparable(wanted):
@@ -232,6 +303,14 @@ def main():
             return
         different = [f"{a!r} for {b!r}" for a, b in zip(comparable(found), comparable(wanted)) if a != b]
         failures.append(f"{kind}, {label}, {front_end}: {'; '.join(different[:3]) or 'another number of lines'}")
+        print(failures[-1])
+
+    def compare_scores(front_end, kind, found, wanted):
+        nonlocal passed
+        if len(found) == len(wanted) and all(math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-15) for a, b in zip(found, wanted)):
+            passed += 1
+            return
+        failures.append(f"search, {kind}, {front_end}: {found} for {wanted}")
         print(failures[-1])
 
     def compare_search(front_end, label, found, wanted):
@@ -244,18 +323,25 @@ def main():
 
     with tempfile.TemporaryDirectory(prefix="sheaf-parity-") as scratch:
         folder = Path(scratch)
-        for kind, targets in KINDS.items():
-            for label in targets:
-                rows, labels = draw(label)
-                wanted = from_command_line(program, folder, kind, rows, labels)
-                classes = [line.removeprefix("class ") for line in wanted.splitlines() if line.startswith("class ")]
-                compare("Python", kind, label, from_python(kind, rows, labels, classes), wanted)
-                cases.append({"kind": kind, "label": label, "rows": rows, "labels": labels, "classes": classes, "settings": SETTINGS.get(kind, {})})
-                expected.append(wanted)
+        plain = [(kind, label, SETTINGS.get(kind, {})) for kind, labels in KINDS.items() for label in labels]
+        for kind, label, settings in [*plain, *FURTHER]:
+            rows, labels = draw(label)
+            wanted = from_command_line(program, folder, kind, rows, labels, settings)
+            classes = [line.removeprefix("class ") for line in wanted.splitlines() if line.startswith("class ")]
+            name = " ".join([label, *(f"--{option} {value}" for option, value in settings.items())])
+            compare("Python", kind, name, from_python(kind, rows, labels, classes, settings), wanted)
+            case = {"kind": kind, "label": name, "rows": rows, "labels": labels, "classes": classes, "settings": settings}
+            cases.append(case)
+            expected.append(wanted)
+            if (kind, label, settings) in plain and label == KINDS[kind][-1]:
+                scores = scores_from_command_line(program, folder, kind, rows, labels)
+                compare_scores("Python", kind, scores_from_python(kind, rows, labels, classes), scores)
+                cases.append({**case, "search": True, "seed": SEED})
+                expected.append(scores)
         rows, labels = draw("class")
         rows = [[abs(value) for value in row] for row in rows]
         flags = [part for one in TRANSFORMS for part in ("--transform", one)]
-        wanted = from_command_line(program, folder, "linear", rows, labels, flags)
+        wanted = from_command_line(program, folder, "linear", rows, labels, {}, flags)
         classes = [line.removeprefix("class ") for line in wanted.splitlines() if line.startswith("class ")]
         cases.append({"kind": "linear", "label": "transforms of columns", "rows": rows, "labels": labels, "classes": classes,
                       "settings": {}, "prepare": {"transform": TRANSFORMS}})
@@ -274,7 +360,10 @@ def main():
                 compare_search("R", label, search_by_r(library, folder, rows, labels), wanted)
         if has_r:
             for case, text, wanted in zip(cases, from_r(library, folder, cases), expected):
-                compare("R", case["kind"], case["label"], text, wanted)
+                if "search" in case:
+                    compare_scores("R", case["kind"], json.loads(text), wanted)
+                else:
+                    compare("R", case["kind"], case["label"], text, wanted)
         else:
             print("R is left out: its package is not built")
     print(f"{passed} passed, {len(failures)} failed")

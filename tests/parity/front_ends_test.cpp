@@ -16,10 +16,10 @@
 namespace sheaf::test {
 namespace {
 
-/// Four features, and as label a class, a number or a count.
+/// Four features, and as label a class, a number, a count or a time with an event.
 std::string table_of(const std::string& label) {
   Random random(5);
-  std::string text = "a,b,c,d,y\n";
+  std::string text = label == "survival" ? "a,b,c,d,t,e\n" : "a,b,c,d,y\n";
   for (int i = 0; i < 60; ++i) {
     double signal = 0;
     for (int j = 0; j < 4; ++j) {
@@ -30,6 +30,7 @@ std::string table_of(const std::string& label) {
     signal += 0.3 * random.normal();
     if (label == "class") text += signal < -0.7 ? "low\n" : signal < 0.7 ? "middle\n" : "high\n";
     if (label == "number") text += fmt::format("{:.4f}\n", 3 * signal + 1);
+    if (label == "survival") text += fmt::format("{:.3f},{}\n", 10 * std::exp(-signal), random.uniform() < 0.7 ? 1 : 0);
     if (label == "count") text += fmt::format("{}\n", static_cast<int>(std::exp(0.5 * signal + 1)));
   }
   return text;
@@ -48,7 +49,8 @@ std::vector<KindAndLabel> cases() {
     const std::vector<std::pair<std::string, std::string>> settings =
         net ? std::vector<std::pair<std::string, std::string>>{{"alpha", "0.05"}}
             : std::vector<std::pair<std::string, std::string>>{};
-    if (kind == "elastic-net-cox") continue;  // survival: survival_cli_test.cpp
+    if (kind == "elastic-net-cox" || kind == "glm" || kind == "lasso") list.push_back({kind, "survival", settings});
+    if (kind == "elastic-net-cox") continue;
     if (kind == "elastic-net-poisson") {
       list.push_back({kind, "count", settings});
       continue;
@@ -77,13 +79,18 @@ TEST_F(FrontEnds, FitGivesTheSameModelFromCppAndCommandLine) {
   for (const auto& one : cases()) {
     SCOPED_TRACE(one.kind + ", " + one.label);
     write("d.csv", table_of(one.label));
-    std::string flags;
+    std::string flags = one.label == "survival" ? " --label t --event e" : "";
     for (const auto& [name, value] : one.settings) flags += " --" + name + " " + value;
     const auto outcome =
         shell("sheaf fit d.csv --model " + one.kind + flags + " --scale none --output m.txt --quiet; pwd");
     ASSERT_EQ(outcome.code, 0) << outcome.err;
     const auto folder = outcome.out.substr(0, outcome.out.find('\n'));
-    const auto dataset = read_dataset<double>(context, folder + "/d.csv");
+    ReadOptions reading;
+    if (one.label == "survival") {
+      reading.label = "t";
+      reading.event = "e";
+    }
+    const auto dataset = read_dataset<double>(context, folder + "/d.csv", reading);
     EXPECT_EQ(fit(context, dataset, options_of(one)).text(), file("m.txt"));
   }
 }

@@ -26,6 +26,11 @@ struct EndedPath {
   std::vector<double> explained;  ///< the share of the deviance, one an alpha
 };
 
+/// The smallest alpha at which all weights of nets with these options are 0; see largest_alphas().
+template <class T>
+double largest_alpha(const Context& context, const Dataset<T>& dataset, const NetOptions& options,
+                     std::span<const float> row_weights = {});
+
 /// The models of the only path of a sheaf; see elastic_nets(). Decision values are not computed for all rows unless
 /// training needs them.
 template <class T>

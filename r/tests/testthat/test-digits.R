@@ -61,6 +61,27 @@ test_that("pictures are drawn", {
   expect_names_argument(plot_digits(digits$x[1:3, ], 1:2), "titles")
 })
 
+test_that("columns about rows are read with the rows", {
+  folder <- withr::local_tempdir()
+  counts <- file.path(folder, "counts.csv")
+  samples <- file.path(folder, "samples.csv")
+  writeLines(c("id,a,b", "s1,1,0", "s2,0,2", "s3,4,NA"), counts)
+  writeLines(c("sample,diet,mouse,mass", "s3,high,m2,21", "s1,low,m1,20", "s2,high,m1,25"), samples)
+  found <- sheaf_read(counts, metadata = samples, label = "diet", group = "mouse", weight_column = "mass", id = "sample")
+  expect_identical(as.character(found$y), c("low", "high", "high"))
+  expect_identical(as.character(found$groups), c("m1", "m1", "m2"))
+  expect_equal(found$weights, c(20, 25, 21))
+  expect_identical(dimnames(found$x), list(c("s1", "s2", "s3"), c("a", "b")))
+  expect_equal(unname(found$x), cbind(c(1, 0, 4), c(0, 2, NA)))
+  table <- file.path(folder, "trial.csv")
+  writeLines(c("x,arm,days,died,size", "1,old,12,1,3", "2,new,30,0,5", "3,old,7,1,4"), table)
+  survival <- sheaf_read(table, label = "days", event = "died")
+  expect_equal(survival$y, cbind(time = c(12, 30, 7), status = c(1, 0, 1)))
+  several <- sheaf_read(table, label = "days,size", ignore = c("arm", "died"))
+  expect_equal(several$y, cbind(days = c(12, 30, 7), size = c(3, 5, 4)))
+  expect_names_argument(sheaf_read(table, labels = "days"), "labels")
+})
+
 test_that("files are read", {
   file <- tempfile(fileext = ".csv")
   utils::write.csv(iris, file, row.names = FALSE)

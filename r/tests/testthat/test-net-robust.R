@@ -49,7 +49,7 @@ test_that("Huber nets are where the gradient of their objective is 0", {
     for (standardise in c(TRUE, FALSE)) {
       found <- sheaf_net(x, y, "huber", alpha = alpha, weights = w, offset = offset, penalty.factor = factors,
                          standardize = standardise, nlambda = 10, lambda.min.ratio = 0.01, thresh = 1e-12)
-      expect_equal(found$threshold, IQR(y - offset) / 10)
+      expect_equal(found$threshold, IQR(rep(y - offset, w)) / 10)
       spread <- if (standardise) spreads(x, w) else rep(1, ncol(x))
       for (step in c(2, 5, length(found$lambda))) {
         errors <- y - predict(found, x, newoffset = offset)[, step]

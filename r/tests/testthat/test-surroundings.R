@@ -90,6 +90,28 @@ test_that("controls and datasets print as summaries", {
   expect_output(print(sheaf_read(file)), "3 rows and 2 columns\n  x: a, b\n  y: 2 classes: x \\(2\\), y \\(1\\)")
 })
 
+test_that("defaults of functions without a peer are those of the parameter table", {
+  same <- function(f, kind, options) {
+    table <- sheaf_parameters(kind)
+    for (argument in names(options)) {
+      default <- eval(formals(f)[[argument]])
+      wanted <- table$default[table$name == options[[argument]]]
+      if (is.logical(default)) default <- c("no", "yes")[default + 1]
+      expect_identical(as.character(default), wanted, info = paste(kind, argument))
+    }
+  }
+  same(sheaf_percolator, "percolator", c(test_fdr = "fdr", train_fdr = "train-fdr", iterations = "iterations",
+                                         proteins = "proteins"))
+  same(sheaf_select, "select", c(k = "count", criterion = "criterion"))
+  same(sheaf_neighbors, "neighbors", c(k = "k", include_self = "include-self"))
+  same(sheaf_neighbors, "distance", c(metric = "metric"))
+  same(sheaf_knn.default, "knn", c(k = "k"))
+  same(sheaf_glm.default, "glm", c(alpha = "alpha", power = "power", maxit = "max-iterations", intercept = "intercept"))
+  same(sheaf_study, "search", c(folds = "folds", min_frequency = "min-frequency", permutations = "stability-permutations",
+                                test_fraction = "outer-fraction"))
+  same(sheaf_search.default, "search", c(predictions = "predictions"))
+})
+
 test_that("the news are of this version", {
   expect_identical(as.character(utils::news(package = "sheaf")$Version[1]), as.character(utils::packageVersion("sheaf")))
 })

@@ -1,3 +1,5 @@
+#include <sheaf/solvers/net_path.hpp>
+
 #include "linear/model/net_problem.hpp"
 
 #include "core/fail.hpp"
@@ -20,11 +22,12 @@ NetSheaf sheaf_of(linear::NetProblem& made, const NetOptions& options, std::int6
 }
 
 template <class T>
-[[noreturn]] void ask_for_alpha(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf,
-                                const NetOptions& options) {
-  double largest = 0;
-  for (const double alpha : largest_alphas(context, dataset, sheaf, linear::net_params(options)))
-    largest = std::max(largest, alpha);
+double largest_of(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetOptions& options) {
+  const auto alphas = largest_alphas(context, dataset, sheaf, linear::net_params(options));
+  return *std::max_element(alphas.begin(), alphas.end());
+}
+
+[[noreturn]] void ask_for_alpha(double largest) {
   fail_usage(
       "--alpha is missing: how much the penalty weighs; from {:.4g} on all weights are 0 here, and a hundredth of that "
       "is small; sheaf select --model finds it by cross-validation",
@@ -59,7 +62,7 @@ LinearModel linear::train_net_seen(const Context& context, const Dataset<T>& dat
   auto made = linear::make_net_problem(context, dataset.target, dataset.source, dataset.rows(), options, row_weights);
   auto sheaf = sheaf_of(made, options, dataset.features());
   if (seen != nullptr) sheaf.column_factors = seen->factors;
-  if (!options.alpha) ask_for_alpha(context, dataset, sheaf, options);
+  if (!options.alpha) ask_for_alpha(largest_of(context, dataset, sheaf, options));
   auto nets = elastic_nets(context, dataset, sheaf, linear::net_params(options));
   if (options.relax < 1) {
     const auto relaxed = relaxed_nets(context, dataset, sheaf, linear::net_params(options), std::span(nets));
@@ -95,6 +98,16 @@ LinearModel train_net(const Context& context, const Dataset<T>& dataset, const N
   return linear::train_net_seen(context, dataset, options, row_weights, nullptr);
 }
 
+template <class T>
+double largest_alpha(const Context& context, const Dataset<T>& dataset, const NetOptions& given,
+                     std::span<const float> row_weights) {
+  const auto options = decide_net(given, dataset.target, dataset.source, row_weights);
+  auto made = linear::make_net_problem(context, dataset.target, dataset.source, dataset.rows(), options, row_weights);
+  return largest_of(context, dataset, sheaf_of(made, options, dataset.features()), options);
+}
+
+template double largest_alpha(const Context&, const Dataset<float>&, const NetOptions&, std::span<const float>);
+template double largest_alpha(const Context&, const Dataset<double>&, const NetOptions&, std::span<const float>);
 template LinearModel linear::train_net_seen(const Context&, const Dataset<float>&, const NetOptions&,
                                             std::span<const float>, const ColumnTransforms*);
 template LinearModel linear::train_net_seen(const Context&, const Dataset<double>&, const NetOptions&,

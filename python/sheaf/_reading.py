@@ -1,0 +1,90 @@
+"""Datasets of the formats that the command-line program reads."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from . import _core
+from ._progress import listener
+
+
+def read_data(path: Any, *, n_threads: int | None = None, **options: Any) -> Bunch:
+    """Read a dataset: LIBSVM, CSV, ARFF, Matrix Market, NumPy, BIOM, AnnData, 10x, Excel, compressed or not.
+
+    Rows are samples, whatever the file's own order.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    n_threads : int, default=None
+        CPU threads; None: all.
+    **options : str, int, bool or list of str
+        Options of reading by the names of the command-line program, with `_` for `-`: `label` is the column to predict
+        ('none': there is none), `metadata` a table with more columns of the rows, joined by their ids (`id`), `group`,
+        `order`, `weight_column` and `split_column` are columns about the rows, `layer` and `sheet` parts of the file.
+        Missing values are NaN, unless `missing` says otherwise.
+
+    Returns
+    -------
+    data : Bunch
+        `data` (an array, or a CSR matrix of a sparse file), `target` (labels, numbers, a column for each of several
+        targets, or times and events) or None, `feature_names`, `row_names`, `notes` on what reading decided, `levels` of nominal
+        features, whose values are places in their lists; and what the file says of rows: `groups`, `sample_weight`,
+        `order`, `folds`; None: nothing.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from sheaf import read_data
+    >>> _ = Path("flowers.csv").write_text("petal,sepal,kind\\n1.4,5.1,setosa\\n4.7,7,versicolor\\n1.3,4.9,setosa\\n")
+    >>> flowers = read_data("flowers.csv", label="kind")
+    >>> flowers.data.shape, flowers.target.tolist(), flowers.feature_names
+    ((3, 2), ['setosa', 'versicolor', 'setosa'], ['petal', 'sepal'])
+    """
+    settings = {name.replace("_", "-"): _text_of(value) for name, value in options.items() if value is not None}
+    surroundings = {} if n_threads is None else {"threads": str(n_threads)}
+    found = _core.read(_core.Context(surroundings, listener(0)), os.fspath(path), settings)
+    return Bunch(
+        data=_matrix_of(found),
+        target=_target_of(found),
+        feature_names=found["names"] or None,
+        row_names=found.get("row_names"),
+        levels=found.get("nominal"),
+        groups=_named(found, "groups", "group_names"),
+        sample_weight=found.get("weights"),
+        order=found.get("order"),
+        folds=found.get("folds"),
+        notes=found["notes"],
+    )
+
+
+def _text_of(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def _matrix_of(found: dict[str, Any]) -> Any:
+    x = found["x"]
+    if not isinstance(x, dict):
+        return x
+    from scipy import sparse
+
+    return sparse.csr_matrix((x["values"], x["indices"], x["offsets"]), shape=(found["rows"], found["columns"]))
+
+
+def _named(found: dict[str, Any], places: str, names: str) -> Any:
+    return np.array(found[names])[found[places]] if places in found else None
+
+
+def _target_of(found: dict[str, Any]) -> Any:
+    if "events" in found:
+        return np.column_stack([found["numbers"], found["events"]])
+    if "further" in found:
+        return np.column_stack([found["numbers"], *found["further"].values()])
+    return found["numbers"] if "numbers" in found else _named(found, "classes", "levels")
