@@ -31,29 +31,14 @@ Command app_command();
 
 std::span<const Command> commands() {
   static const std::vector<Command> rows{
-      info_command(),
-      convert_command(),
-      scale_command(),
-      bin_command(),
-      generate_command(),
-      example_command(),
-      fit_command(),
-      predict_command(),
-      search_command(),
-      compare_command(),
-      select_command(),
-      neighbors_command(),
-      distances_command(),
-      liblinear_train_command(),
-      liblinear_predict_command(),
-      libsvm_train_command(),
-      libsvm_predict_command(),
-      libsvm_scale_command(),
-      libsvm_easy_command(),
-      rescore_command(),
-      percolator_command(),
-      app_command(),
-      devices_command(),
+      info_command(),         convert_command(),         scale_command(),
+      bin_command(),          generate_command(),        example_command(),
+      fit_command(),          predict_command(),         search_command(),
+      compare_command(),      select_command(),          neighbors_command(),
+      distances_command(),    liblinear_train_command(), liblinear_predict_command(),
+      libsvm_train_command(), libsvm_predict_command(),  libsvm_scale_command(),
+      libsvm_easy_command(),  rescore_command(),         percolator_command(),
+      app_command(),          devices_command(),
   };
   return rows;
 }

@@ -55,7 +55,8 @@ TEST(NetScores, TheLargestPenaltyNearTheBestIsChosen) {
 }
 
 TEST(NetScores, MartingaleResidualsAreEventsLessTheirHazard) {
-  // Two events tie at time 1 of three rows at risk: the hazard is 2/3 by Breslow; by Efron 1/3 + 1/2, and half of the last for the events.
+  // Two events tie at time 1 of three rows at risk: the hazard is 2/3 by Breslow; by Efron 1/3 + 1/2, and half of the
+  // last for the events.
   const std::vector<double> times{1, 1, 2}, events{1, 1, 0}, zero(3, 0.0);
   const auto breslow = martingale_residuals(times, events, {}, zero, Ties::breslow);
   const auto efron = martingale_residuals(times, events, {}, zero, Ties::efron);

@@ -145,7 +145,8 @@ void ResultFolder::remove_leftovers() const {
   for (const auto& entry : fs::directory_iterator(path_, ignored)) {
     const auto name = entry.path().filename().string();
     const auto is_of = [&](const std::string& result) { return is_temporary_name(name, result); };
-    if (is_of(settings_name) || is_of(journal_name) || std::any_of(results_.begin(), results_.end(), is_of)) fs::remove(entry.path(), ignored);
+    if (is_of(settings_name) || is_of(journal_name) || std::any_of(results_.begin(), results_.end(), is_of))
+      fs::remove(entry.path(), ignored);
     if (name.starts_with("units.") && name.ends_with(".done")) fs::remove_all(entry.path(), ignored);
   }
 }
