@@ -288,7 +288,7 @@ struct SearchResult {
   KernelCounts counts;  ///< SVMs: of the models that this run trained
   std::vector<std::string> warnings;
   std::vector<std::string> notes;
-  /// Of a search that several processes share: another one has written the results, and there are none here.
+  /// Another of the processes that share the search has written the results, and there are none here.
   bool published_elsewhere = false;
   /// If several models were compared: all of them, simplest first. `space`, `title` and the pipeline of `options` are
   /// then those of the chosen one, and the first axis is the model. A stack is the last one, with one point, and chosen

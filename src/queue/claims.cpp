@@ -139,18 +139,17 @@ Claims::~Claims() {
   ::unlink(path(name_ + std::string(worker_word)).c_str());
 }
 
-/// The folder may be removed between the two steps, by a process that ends the work.
+/// The folder may be removed between these steps, by a process that ends the work.
 void Claims::enter() {
   const auto worker = path(name_ + std::string(worker_word));
   while (true) {
     std::error_code error;
     fs::create_directory(folder_, error);
     if (error) fail("{}: the folder cannot be made: {}", folder_, error.message());
-    const Descriptor file(worker, O_WRONLY | O_CREAT | O_EXCL);
-    if (file) break;
+    const bool made = static_cast<bool>(Descriptor(worker, O_WRONLY | O_CREAT | O_EXCL));
+    if (made && beat("0")) return;
     if (!is_missing(errno)) fail_to_write(worker, errno);
   }
-  if (!beat("0")) fail_to_write(worker, errno);
 }
 
 /// False: errno says why. Opened and closed each time, so that other machines see it.
@@ -231,8 +230,7 @@ bool Claims::holds(const std::string& unit) const {
 void Claims::write_first(const std::string& name, const Json& result) {
   const auto text = record_line({{"result", result}});
   try {
-    write_new_file(path(name), text);
-    if (!find(name) && !is_over()) write_file(path(name), text, Links::replace);
+    if (!write_new_file(path(name), text) && !find(name)) write_file(path(name), text, Links::replace);
   } catch (const Error&) {  // of a folder that was removed
     if (!is_over()) throw;
   }

@@ -41,7 +41,7 @@ class Claims {
   void keep(const std::string& unit, const Json& result);
   /// The result of a unit; none: it is not finished.
   std::optional<Json> find(const std::string& unit) const;
-  /// What was kept for `question` first, by this process or another one.
+  /// The first answer to `question`, kept by this process or another one.
   Json agree(const std::string& question, const Json& proposed);
 
   /// Whether other processes have joined and did not leave; of one that was killed nobody knows.

@@ -16,7 +16,7 @@
 
 namespace sheaf::queue {
 
-/// What journals of one sort of work have in common.
+/// The common properties of all journals of one sort of work.
 struct JournalKind {
   std::string_view name;    ///< of the work: "search"
   int version = 0;          ///< of its records; those of another version are refused
@@ -42,7 +42,7 @@ class Journal {
   bool is_new() const { return file_.is_new(); }
   /// Whether it may be a journal: it is empty, or begins with a record, whole or torn.
   bool is_journal() const { return file_.is_record_file(); }
-  /// Of shared ones: nobody else has it open.
+  /// Whether nobody else has it open; for shared ones.
   bool is_alone() { return file_.is_alone(); }
   /// Reads what an earlier run left. Another kind of work, another version, or a wrong record is an Error.
   void read(const Take& take, const TakePlan& take_plan = {});

@@ -36,11 +36,18 @@ int number_in(const char* variable) {
   return result.ec == std::errc() && number >= 0 ? number : -1;
 }
 
+/// PMI's variables may be srun's, which names the processes of a machine its own way.
+int processes_here() {
+  for (const auto& launcher : launchers)
+    if (const int here = number_in(launcher.here); here > 0) return here;
+  return 1;
+}
+
 }  // namespace
 
 Ranks launched_ranks() {
   for (const auto& launcher : launchers) {
-    const Ranks ranks{number_in(launcher.rank), number_in(launcher.count), std::max(number_in(launcher.here), 1)};
+    const Ranks ranks{number_in(launcher.rank), number_in(launcher.count), processes_here()};
     if (ranks.rank >= 0 && ranks.rank < ranks.count) return ranks;
   }
   return {};

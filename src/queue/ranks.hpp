@@ -11,7 +11,7 @@ struct Ranks {
   bool several() const { return count > 1; }
 };
 
-/// Of Open MPI, MPICH (and what is made of it), and Slurm; one process alone if none of them started it.
+/// Reads the variables of Open MPI, MPICH (and its descendants) and Slurm; one process alone if none of them is set.
 Ranks launched_ranks();
 
 /// Threads for each of the processes on this machine: what it is bound to, and no more than its share of the cores.

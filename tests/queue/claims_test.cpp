@@ -114,7 +114,7 @@ TEST_F(ClaimsTest, AWorkerAtWorkKeepsItsUnitsForLongerThanItsLease) {
   for (int k = 0; k < 60; ++k, std::this_thread::sleep_for(20ms)) EXPECT_FALSE(second.claim("a"));
 }
 
-/// As many workers as threads ask for everything at once.
+/// Six workers ask for everything at once.
 TEST_F(ClaimsTest, CrowdsDoEachUnitOnce) {
   constexpr int units = 60;
   std::vector<int> done(units, 0);

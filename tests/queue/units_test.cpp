@@ -72,7 +72,7 @@ TEST(Units, EndWithTheFirstErrorAndBeginNoMore) {
   }
 }
 
-/// Those of other processes come after all others, and until they are done.
+/// Units of other processes are offered after all others, until they are done.
 TEST(Units, OfOthersAreAskedForAgain) {
   for (const std::size_t devices : {1, 2}) {
     std::mutex mutex;

@@ -189,7 +189,7 @@ TEST_F(JoinCli, TimeIsOverForAll) {
   EXPECT_NE(results["notes"].dump().find("was over before the search was"), std::string::npos);
 }
 
-/// What launchers say in the environment is enough; only the first rank prints.
+/// The variables of launchers are enough; only the first rank prints.
 TEST_F(JoinCli, ProcessesOfOneLaunchShareTheFolderOfOutput) {
   const std::string command = "search c.csv --model svm --cost 0.1,1,10 --gamma 0.01,0.1 --batch 2 --memory 500M";
   ASSERT_EQ(shell("sheaf " + command + " --output whole").code, 0);

@@ -47,7 +47,7 @@ class SearchJournal {
   /// All results of the search were written.
   bool ended() const { return file_.ended(); }
   void end() { file_.end(); }
-  /// Of a journal that was opened for reading: nobody else has it open.
+  /// Whether nobody else has it open; for one that was opened for reading.
   bool is_alone() { return file_.is_alone(); }
 
  private:

@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* settings_name = "settings.json";
 constexpr const char* journal_name = "journal.txt";
 
-/// What does not change results.
+/// Settings that do not change results.
 bool is_ignored(const std::string& key) { return key == "command" || key == "path"; }
 
 void remove_ignored(Json& json) {
@@ -158,7 +158,12 @@ void ResultFolder::write(const std::string& name, std::string_view text) const {
 void ResultFolder::write_settings(const Json& settings) const { write(settings_name, settings_text(settings)); }
 
 std::optional<Json> ResultFolder::write_first_settings(const Json& settings) const {
-  if (write_new_file(file(settings_name), settings_text(settings))) return std::nullopt;
+  try {
+    if (write_new_file(file(settings_name), settings_text(settings))) return std::nullopt;
+  } catch (const Error&) {
+    // Another process has finished the search meanwhile, and removed what was under construction.
+    if (!has_settings()) throw;
+  }
   return parse_json<Json>(text_of(file(settings_name)));
 }
 

@@ -29,7 +29,7 @@ class ResultFolder {
   void check(bool journal) const;
   /// Settings other than those that the search in it began with are an Error.
   void compare(const nlohmann::ordered_json& then, const nlohmann::ordered_json& now) const;
-  /// What two searches with the same settings have in common.
+  /// The same text for all searches with the same settings.
   static std::string fingerprint(nlohmann::ordered_json settings);
   /// Removes results of an earlier search.
   void remove_results() const;

@@ -187,8 +187,9 @@ struct SearchDirectory::State : SearchLog {
   bool is_publisher() const { return !shared || shared->is_publisher(); }
   void finish() {
     if (!shared) return journal->end();
-    if (!is_publisher()) return;
-    folder.write_journal(journal->text_with(work, shared_plan, engine::finished_batches(folder.units()).batches));
+    const auto text = journal->text_with(work, shared_plan, engine::finished_batches(folder.units()).batches);
+    if (!is_publisher()) return;  // asked after the batches were read: they were all there
+    folder.write_journal(text);
     folder.remove_leftovers();
     open_journal();  // so that none but processes that share the search are at work until it is over
     shared->end();
@@ -259,6 +260,8 @@ void SearchDirectory::write(const std::string& name, std::string_view text) cons
   if (state_->is_publisher()) throw;
 }
 
-void SearchDirectory::finish() const { state_->finish(); }
+void SearchDirectory::finish() const try { state_->finish(); } catch (const Error&) {
+  if (state_->is_publisher()) throw;
+}
 
 }  // namespace sheaf

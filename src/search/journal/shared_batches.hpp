@@ -38,7 +38,7 @@ class SharedBatches {
   queue::Claims claims_;
 };
 
-/// What a folder holds in which nobody is at work, or somebody has stopped working.
+/// The batches that a folder holds.
 struct FinishedBatches {
   std::optional<nlohmann::json> plan;
   std::map<std::int64_t, nlohmann::json> batches;

@@ -1,4 +1,4 @@
-// What the final model of a search keeps of its training rows.
+// A description of the training rows that the final model of a search keeps.
 #pragma once
 
 #include <span>
