@@ -39,10 +39,12 @@ def read_data(path: Any, *, n_threads: int | None = None, **options: Any) -> Bun
 
     Examples
     --------
-    >>> from pathlib import Path
+    >>> import tempfile
     >>> from sheaf import read_data
-    >>> _ = Path("flowers.csv").write_text("petal,sepal,kind\\n1.4,5.1,setosa\\n4.7,7,versicolor\\n1.3,4.9,setosa\\n")
-    >>> flowers = read_data("flowers.csv", label="kind")
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("petal,sepal,kind\\n1.4,5.1,setosa\\n4.7,7,versicolor\\n1.3,4.9,setosa\\n")
+    ...     file.flush()
+    ...     flowers = read_data(file.name, label="kind")
     >>> flowers.data.shape, flowers.target.tolist(), flowers.feature_names
     ((3, 2), ['setosa', 'versicolor', 'setosa'], ['petal', 'sepal'])
     """

@@ -47,6 +47,15 @@ TEST(NetScores, HeldOutMeansHaveErrorsOfRowsOrOfFolds) {
   EXPECT_DOUBLE_EQ(net_scores(classes, NetMeasure::class_error, values)[0], 2.0 / 5);
 }
 
+TEST(NetScores, ListsOfOtherLengthsAreErrors) {
+  const NetResponse response{.loss = Loss::squared, .targets = {1, 1, 3}, .weights = {1, 1}};
+  EXPECT_THROW(null_deviance(response), Error);
+  const NetResponse plain{.loss = Loss::squared, .targets = {1, 1, 3}};
+  const std::vector<double> four(4, 0.0);
+  EXPECT_THROW(net_deviances(plain, four), Error);
+  EXPECT_THROW(score_net_folds(plain, NetMeasure::squared_error, std::span(four).first(3), {}, {}, false), Error);
+}
+
 TEST(NetScores, TheLargestPenaltyNearTheBestIsChosen) {
   const std::vector<NetPoint> points{
       {4, 1, 3.0, 0.1}, {2, 1, 1.4, 0.1}, {1, 1, 1.0, 0.5}, {0.5, 1, 1.0, 0.2}, {0.1, 1, NAN, 0}};
@@ -55,8 +64,8 @@ TEST(NetScores, TheLargestPenaltyNearTheBestIsChosen) {
 }
 
 TEST(NetScores, MartingaleResidualsAreEventsLessTheirHazard) {
-  // Two events tie at time 1 of three rows at risk: the hazard is 2/3 by Breslow; by Efron 1/3 + 1/2, and half of the
-  // last for the events.
+  // Two events tie at time 1 of three rows at risk: the hazard is 2/3 by Breslow; by Efron it is 1/3 + 1/2, of the
+  // events 1/3 + 1/4.
   const std::vector<double> times{1, 1, 2}, events{1, 1, 0}, zero(3, 0.0);
   const auto breslow = martingale_residuals(times, events, {}, zero, Ties::breslow);
   const auto efron = martingale_residuals(times, events, {}, zero, Ties::efron);

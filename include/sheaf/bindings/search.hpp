@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>

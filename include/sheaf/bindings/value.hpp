@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -51,7 +50,7 @@ using AnyValue =
                  std::vector<std::vector<double>>, std::vector<std::vector<std::string>>, List>;
 struct Value : AnyValue {
   using AnyValue::AnyValue;
-  Value(std::string_view text) : AnyValue(std::string(text)) {}
+  Value(std::string_view text) : AnyValue(std::string(text)) {}  // NOLINT(google-explicit-constructor)
 };
 
 inline List& List::add(std::string name, Value value) {
@@ -97,7 +96,7 @@ class Table {
     list_.add(std::move(name), std::move(values));
     return *this;
   }
-  operator Value() { return std::move(list_); }
+  operator Value() { return std::move(list_); }  // NOLINT(google-explicit-constructor)
 
  private:
   const Rows& rows_;

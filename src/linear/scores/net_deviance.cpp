@@ -75,6 +75,17 @@ constexpr double certain = 11.512925464970229;  // log(1e5)
 
 }  // namespace
 
+void check_sizes(const NetResponse& response, std::span<const double> decisions) {
+  need(response.classes > 0 && !response.targets.empty(), "there are no targets to compare decision values with");
+  const std::size_t rows = response.rows();
+  need(rows * static_cast<std::size_t>(response.classes) == response.targets.size() &&
+           decisions.size() % response.targets.size() == 0,
+       "there must be a target, and a decision value of each model, for each row and class");
+  for (const auto* list : {&response.weights, &response.offsets, &response.saturated})
+    need(list->empty() || list->size() == rows, "weights and offsets must be one a row");
+  need(response.loss != Loss::cox || response.times.size() == rows, "survival needs a time for each row");
+}
+
 std::vector<double> row_weights(const NetResponse& response) {
   return response.weights.empty() ? std::vector<double>(response.rows(), 1.0) : response.weights;
 }
@@ -128,6 +139,7 @@ double cox_deviance(const NetResponse& response, const double* z, std::span<cons
 }  // namespace linear
 
 std::vector<double> net_deviances(const NetResponse& response, std::span<const double> decisions) {
+  linear::check_sizes(response, decisions);
   const auto weights = linear::row_weights(response);
   std::vector<double> deviances;
   for (std::size_t at = 0; at < decisions.size(); at += response.targets.size()) {
@@ -143,10 +155,12 @@ std::vector<double> net_deviances(const NetResponse& response, std::span<const d
 }
 
 double null_deviance(const NetResponse& response, bool intercept) {
+  linear::check_sizes(response, {});
   return net_deviances(response, linear::null_decisions(response, intercept)).front();
 }
 
 bool is_certain(const NetResponse& response, std::span<const double> decisions) {
+  linear::check_sizes(response, decisions);
   const auto weights = linear::row_weights(response);
   const std::size_t rows = response.rows();
   if (response.loss != Loss::logistic && response.loss != Loss::softmax && response.loss != Loss::poisson) return false;

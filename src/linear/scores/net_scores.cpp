@@ -8,7 +8,6 @@
 #include <numeric>
 #include <optional>
 
-#include "core/fail.hpp"
 #include "linear/losses.hpp"
 #include "linear/scores/net_deviance.hpp"
 #include "statistics/concordance.hpp"
@@ -209,7 +208,7 @@ std::pair<double, double> survival_fold(const NetResponse& response, NetMeasure 
 NetFoldScores score_survival_folds(const NetResponse& response, NetMeasure measure, Values decisions,
                                    std::span<const std::int32_t> folds, bool together) {
   const auto weights = row_weights(response);
-  const auto of_folds = static_cast<std::size_t>(count_folds(folds));
+  const auto of_folds = static_cast<std::size_t>(std::max(1, count_folds(folds)));
   const std::size_t models = decisions.size() / (weights.size() * of_folds);
   std::vector<Observations> all(models);
   for (std::size_t fold = 0; fold < of_folds; ++fold) {
@@ -242,6 +241,7 @@ NetMeasure parse_net_measure(std::string_view name) {
 }
 
 std::vector<double> net_scores(const NetResponse& response, NetMeasure measure, std::span<const double> decisions) {
+  linear::check_sizes(response, decisions);
   const auto weights = linear::row_weights(response);
   std::vector<double> scores;
   for (std::size_t at = 0; at < decisions.size(); at += response.targets.size())
@@ -252,6 +252,9 @@ std::vector<double> net_scores(const NetResponse& response, NetMeasure measure, 
 NetFoldScores score_net_folds(const NetResponse& response, NetMeasure measure, std::span<const double> decisions,
                               std::span<const std::int32_t> folds, std::span<const std::int32_t> groups,
                               bool together) {
+  linear::check_sizes(response, decisions);
+  linear::need(folds.size() == response.rows() && (groups.empty() || groups.size() == folds.size()),
+               "there must be a fold, and a group if there are any, for each row");
   if (response.loss == Loss::cox) return linear::score_survival_folds(response, measure, decisions, folds, together);
   const auto weights = linear::row_weights(response);
   linear::Means means(decisions.size() / response.targets.size());
