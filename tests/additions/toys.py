@@ -129,8 +129,8 @@ template void write_toy(const Writing<double>&);
 }  // namespace sheaf
 """
 
-NUMBERS = "sheaf generate regression t.csv --rows 60 --features 5 --seed 3 --quiet --force; "
-CLASSES = "sheaf generate classification c.csv --rows 60 --features 5 --seed 3 --quiet --force; "
+NUMBERS = "sheaf generate regression t.csv --rows 60 --features 5 --seed 3 --quiet; "
+CLASSES = "sheaf generate classification c.csv --rows 60 --features 5 --seed 3 --quiet; "
 
 TOYS = [
     Toy(
@@ -144,11 +144,11 @@ TOYS = [
         ["src/linear/losses/table.cpp", "src/linear/model/model.cpp", "src/linear/net/problem.cpp",
          "src/linear/net/ops_cpu.cpp", "src/linear/products/ops_cpu.cpp"],
         [
-            (NUMBERS + "sheaf fit t.csv --model elastic-net-log-cosh --alpha 0.01 --output net.model --force; "
+            (NUMBERS + "sheaf fit t.csv --model elastic-net-log-cosh --alpha 0.01 --output net.model; "
              "sheaf predict t.csv --model-file net.model", "R2|squared"),
-            (NUMBERS + "sheaf fit t.csv --model linear --loss log-cosh --output l.model --force; "
+            (NUMBERS + "sheaf fit t.csv --model linear --loss log-cosh --output l.model; "
              "sheaf predict t.csv --model-file l.model", "R2|squared"),
-            (NUMBERS + "sheaf search t.csv --model elastic-net-log-cosh --output found --force", "mean absolute error"),
+            (NUMBERS + "sheaf search t.csv --model elastic-net-log-cosh --output found", "mean absolute error"),
         ],
     ),
     Toy(
@@ -163,7 +163,7 @@ TOYS = [
         ],
         ["src/linear/model/glm_problem.cpp", "src/linear/model/glm_statistics.cpp", "src/linear/glm/objective.cpp"],
         [("printf 'x,y\\n1,0\\n2,1\\n3,1\\n4,3\\n5,2\\n6,6\\n7,5\\n' > g.csv; "
-          "sheaf fit g.csv --task regression --model glm --family geometric --output g.model --force; "
+          "sheaf fit g.csv --task regression --model glm --family geometric --output g.model; "
           "sheaf info g.csv; sheaf predict g.csv --task regression --model-file g.model", "geometric|R2")],
     ),
     Toy(
@@ -175,7 +175,7 @@ TOYS = [
             ("src/kernel/values/kernels.hpp", "Rbf<A>, Sigmoid<A>>;", "Rbf<A>, Sigmoid<A>, Rational<A>>;"),
         ],
         ["src/kernel/values/kernels.cpp", "src/kernel/values/table.cpp", "src/kernel/model/model.cpp"],
-        [(CLASSES + "sheaf fit c.csv --model svm --kernel rational --output k.model --force; "
+        [(CLASSES + "sheaf fit c.csv --model svm --kernel rational --output k.model; "
           "sheaf predict c.csv --model-file k.model", "accuracy")],
     ),
     Toy(
@@ -189,7 +189,7 @@ TOYS = [
              "        {.summary = false}),\nANCHOR"),
         ],
         ["src/score/metrics.cpp"],
-        [(NUMBERS + "sheaf search t.csv --model elastic-net --score error-share --output share --force",
+        [(NUMBERS + "sheaf search t.csv --model elastic-net --score error-share --output share",
           "share of errors")],
     ),
     Toy(
@@ -198,7 +198,7 @@ TOYS = [
         [("src/information/greedy/criteria.cpp", '      weighted({"mifs", ',
           '      weighted({"toy", "toy criterion", "I(X;Y) - beta * sum of I(Xs;X)", true}, between),\nANCHOR')],
         ["src/information/greedy/criteria.cpp"],
-        [(CLASSES + "sheaf select c.csv --criterion toy --features-to-select 2", "toy criterion")],
+        [(CLASSES + "sheaf select c.csv --criterion toy --count 2", "toy criterion")],
     ),
     Toy(
         "format",
