@@ -66,10 +66,14 @@ struct Search {
     const std::int64_t levels = options.outer + (options.full ? 1 : 0);
     const auto models = points * splits * levels + (points > 0 ? options.outer + (options.refit ? 1 : 0) : 0);
     const double seconds = context.device().is_cpu() ? cpu_seconds(work, context.threads()) : gpu_seconds(work);
-    nlohmann::ordered_json answer{{"points", points},         {"splits", splits},
-                                  {"models", models},         {"seconds", seconds},
-                                  {"bytes", work.data_bytes}, {"device", to_string(context.device())},
-                                  {"title", model.name()},    {"notes", space.notes}};
+    nlohmann::ordered_json answer{{"points", points},
+                                  {"splits", splits},
+                                  {"models", models},
+                                  {"seconds", seconds},
+                                  {"bytes", static_cast<std::int64_t>(work.data_bytes)},
+                                  {"device", to_string(context.device())},
+                                  {"title", model.name()},
+                                  {"notes", space.notes}};
     if (common.json()) return print_data(answer.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
     const auto trained = models > 0 ? fmt::format("{} points x {} splits, {} models", points, splits, models)
                                     : fmt::format("points are found while it runs, {} splits", splits);

@@ -66,7 +66,7 @@ TEST(Access, WantsTheToken) {
   EXPECT_EQ(token_status({{"cookie", "other=1; sheaf-1=" + token}}), 200);
   EXPECT_EQ(token_status({{"authorization", "Bearer " + token}}, "POST"), 200);
   EXPECT_EQ(token_status({}), 401);
-  for (const std::string wrong : {std::string(), std::string("a"), token + "a", std::string(48, 'b'), token.substr(1)})
+  for (const std::string& wrong : {std::string(), std::string("a"), token + "a", std::string(48, 'b'), token.substr(1)})
     EXPECT_EQ(token_status({{"cookie", "sheaf-1=" + wrong}}), 401) << wrong;
   EXPECT_EQ(token_status({{"authorization", "Basic " + token}}), 401);
 }

@@ -217,6 +217,8 @@ def test_whole_way(folder):
         said = server.post("/design", design)
         assert said["valid"] and said["name"] == "trial_one-search"
         assert said["command"].startswith("sheaf search uploads/trial_one.csv ")
+        needed = server.ready("POST", "/design/estimate", design)["estimate"]
+        assert (needed["points"], needed["splits"], needed["models"]) == (4, 4, 17), needed
         wrong = {**design, "settings": {"folds": "many", "cost": "x", "model": "svm", "output": "/tmp/x"}}
         fields = {error["field"] for error in server.post("/design", wrong)["errors"]}
         assert fields == {"folds", "cost", "output"}
@@ -410,6 +412,25 @@ def test_failures_are_said(folder):
         failed = server.wait_for_job(job, "failed", "done", "stopped")
         assert failed["state"] == "failed" and "broken.csv:6" in failed["message"], failed
         assert b"broken.csv:6" in server.get(f"/runs/{job['run']}/log")
+
+
+def test_remedies_are_settings(folder):
+    lines = ["small,large,label"] + [f"{k % 7},{k * 1000},{'xy'[k * k % 3 > 0]}" for k in range(60)] + [",5,x"]
+    (folder / "gaps.csv").write_text("\n".join(lines) + "\n")
+    with serving(folder) as server:
+        dataset = server.get("/datasets")["datasets"][0]
+        profile = server.ready("GET", f"/datasets/{dataset['id']}/profile")["profile"]
+        remedies = {one["code"]: one["remedy"] for one in profile["findings"] if one["remedy"]}
+        assert {"missing-values", "unscaled"} <= set(remedies), profile["findings"]
+        for remedy in remedies.values():
+            said = server.post("/design", {"task": "search", "datasets": [dataset["id"]], "settings": remedy["settings"]})
+            assert said["valid"], said
+        reading = {"label": "label", "ignore": "large"}
+        status, kept = server.call("PUT", f"/datasets/{dataset['id']}/reading", reading)
+        assert status == 200 and kept["reading"] == reading
+        assert server.ready("GET", f"/datasets/{dataset['id']}/profile")["profile"]["features"] == 1
+        status, refused = server.call("PUT", f"/datasets/{dataset['id']}/reading", {"folds": 5})
+        assert status == 400 and refused["error"]["field"] == "folds"
 
 
 def test_large_table(folder):

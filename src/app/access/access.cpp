@@ -104,21 +104,30 @@ bool Access::is_token(std::string_view text) {
 }
 
 void Access::check_token(const Request& request) {
+  check_credentials(request);
+  // Counted behind the token, so that nobody without it takes the turns of those who have it.
   if (!requests_.take()) throw Refusal{429, "too_many_requests", "too many requests; wait a second"};
+}
+
+void Access::check_credentials(const Request& request) {
   constexpr std::string_view bearer = "Bearer ";
   const auto authorization = request.header("authorization");
   if (authorization.starts_with(bearer)) {
     if (is_token(authorization.substr(bearer.size()))) return;
   } else if (const auto cookie = cookie_of(request); cookie && is_token(*cookie)) {
-    const auto site = request.header("sec-fetch-site");  // cookies do not tell the ports of a machine apart
-    if (request.path.starts_with("/api/") && (site == "cross-site" || site == "same-site"))
-      throw Refusal{403, "forbidden", "requests of other sites are refused"};
-    if (changes(request) && request.header("origin").empty())
-      throw Refusal{403, "forbidden", "a request that changes something must come from the page, with an Origin"};
-    return;
+    return check_origin_of_cookie(request);
   }
   throw Refusal{401, "unauthorised",
                 "the token is missing or wrong: open the address that sheaf app printed when it started"};
+}
+
+/// Browsers send cookies to all ports of a machine, and older ones with requests of other sites.
+void Access::check_origin_of_cookie(const Request& request) const {
+  const auto site = request.header("sec-fetch-site");
+  if (request.path.starts_with("/api/") && (site == "cross-site" || site == "same-site"))
+    throw Refusal{403, "forbidden", "requests of other sites are refused"};
+  if (changes(request) && request.header("origin").empty())
+    throw Refusal{403, "forbidden", "a request that changes something must come from the page, with an Origin"};
 }
 
 bool Access::has_token_in_address(const Request& request) {

@@ -53,6 +53,8 @@ class Access {
 
  private:
   bool is_own_name(std::string_view host) const;
+  void check_credentials(const Request& request);
+  void check_origin_of_cookie(const Request& request) const;
   std::optional<std::string_view> cookie_of(const Request& request) const;
   bool is_token(std::string_view text);
 

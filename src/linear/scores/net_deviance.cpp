@@ -6,7 +6,7 @@
 #include <numeric>
 #include <optional>
 
-#include "linear/losses.hpp"
+#include "linear/losses/losses.hpp"
 #include "statistics/risk_sets.hpp"
 
 namespace sheaf {

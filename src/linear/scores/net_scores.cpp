@@ -8,7 +8,7 @@
 #include <numeric>
 #include <optional>
 
-#include "linear/losses.hpp"
+#include "linear/losses/losses.hpp"
 #include "linear/scores/net_deviance.hpp"
 #include "statistics/concordance.hpp"
 

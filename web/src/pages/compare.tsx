@@ -219,6 +219,7 @@ function Comparison({ ids }: { ids: string[] }) {
 }
 
 function shortValue(value: unknown): string {
+  if (Array.isArray(value)) return value.length === 0 ? "by the data" : shortValue(value.map((one) => (typeof one === "object" ? JSON.stringify(one) : one)).join(", "));
   const text = value == null ? "-" : typeof value === "string" ? value : JSON.stringify(value);
   return text.length > 60 ? text.slice(0, 60) + "…" : text;
 }

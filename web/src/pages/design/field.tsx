@@ -95,7 +95,7 @@ function Control(props: FieldProps & { noted: Noted; placeholder: string }) {
 /** Several names of a known set. */
 function Chips({ parameter, value, onChange, noted }: FieldProps & { noted: Noted }) {
   const chosen = textOf(value).split(",").filter(Boolean);
-  const usual = parameter.default ?? "";
+  const usual = parameter.default ?? (parameter.choices.includes("auto") ? "auto" : "");
   const toggle = (name: string, on: boolean) => {
     const alone = name === "auto" || name === usual;
     const next = alone ? [] : on ? [...chosen.filter((one) => one !== "auto"), name] : chosen.filter((one) => one !== name);

@@ -91,7 +91,9 @@ function SectionFields(props: SectionProps) {
   // What was set when the form opened stands with the main fields; no field moves while somebody types.
   const [pinned] = useState(() => set.map(({ name }) => name));
   if (shown.length === 0) return null;
-  const main = shown.filter((parameter) => parameter.main || pinned.includes(parameter.name));
+  // A task that names none of its own shows all of its first section.
+  const bare = section === props.task.sections[0] && !section.parameters.some(({ main }) => main);
+  const main = shown.filter((parameter) => bare || parameter.main || pinned.includes(parameter.name));
   const rest = shown.filter((parameter) => !main.includes(parameter));
   const field = (parameter: Parameter) => (
     <Field

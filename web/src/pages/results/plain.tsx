@@ -11,7 +11,7 @@ import { FilesView } from "./files";
 const block = 500;
 
 /** A CSV file of any length, asked for as it is scrolled. */
-export function TableFile({ run, name, title }: { run: RunDetail; name: string; title: string }) {
+export function TableFile({ run, name, title, about }: { run: RunDetail; name: string; title: string; about?: string }) {
   const pages = useRef(new Map<number, TablePage | null>());
   const [, redraw] = useState(0);
   const path = `runs/${run.id}/tables/${encodeURIComponent(name)}`;
@@ -34,7 +34,7 @@ export function TableFile({ run, name, title }: { run: RunDetail; name: string; 
     }
   };
   return (
-    <Card title={title} about={`${grouped(page.total_rows)} rows.`} wide>
+    <Card title={title} about={`${grouped(page.total_rows)} rows.${about ? " " + about : ""}`} wide>
       <Grid
         rows={page.total_rows}
         columns={page.columns.map((column, k) => ({ title: column, width: Math.max(110, 30 + 8 * column.length), ...(typeof page.rows[0]?.[k] === "number" ? { kind: "number" } : {}) }))}
@@ -55,7 +55,7 @@ export function PlainResults({ run }: { run: RunDetail }) {
     <>
       <div class="cards">
         {tables.slice(0, 3).map((file) => (
-          <TableFile key={file.name} run={run} name={file.name} title={file.name} />
+          <TableFile key={file.name} run={run} name={file.name} title={file.name} {...(run.kind === "neighbors" ? { about: "Rows of the dataset are counted from 0: index is the neighbour of the row that query names." } : {})} />
         ))}
       </div>
       <FilesView run={run} />

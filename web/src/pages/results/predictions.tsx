@@ -85,8 +85,8 @@ function Explained(props: { run: ResultsProps["run"]; row: number; prediction: s
   const list = loaded.value.explanations?.[0] ?? [];
   return (
     <>
+      <Card title={`Row ${row}`} about={`Held out, it was predicted as ${props.prediction}; the truth is ${props.truth}. The explanation is that of the final model, which was trained on all rows and predicts ${String(loaded.value.rows[0]?.[0] ?? "")}.`} wide />
       <ExplanationCard list={list} title={`Row ${row}: what decides it`} towards={towardsOf(loaded.value.columns)} />
-      <Card title={`Row ${row}`} about={`Held out, it was predicted as ${props.prediction}; the truth is ${props.truth}. The explanation is that of the final model, which was trained on all rows and predicts ${String(loaded.value.rows[0]?.[0] ?? "")}.`} />
     </>
   );
 }
