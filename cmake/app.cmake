@@ -20,7 +20,8 @@ function(sheaf_embed name path)
     ".global sheaf_packed_${page_count}\nsheaf_packed_${page_count}:\n.incbin \"${packed}\"\n"
     ".global sheaf_packed_${page_count}_end\nsheaf_packed_${page_count}_end:\n")
   set(page_text "${page_text}" PARENT_SCOPE)
-  set(page_rows "${page_rows}SHEAF_PAGE(${page_count}, \"${name}\")\n" PARENT_SCOPE)
+  file(SHA256 ${path} hash)  # a cache of compilations does not see the bytes that the assembler includes
+  set(page_rows "${page_rows}SHEAF_PAGE(${page_count}, \"${name}\", \"${hash}\")\n" PARENT_SCOPE)
   set(page_inputs ${page_inputs} ${path} PARENT_SCOPE)
   math(EXPR next "${page_count} + 1")
   set(page_count ${next} PARENT_SCOPE)

@@ -10,7 +10,9 @@ asm(".pushsection .rodata\n"
     "\"\n"
     ".popsection\n");
 
-#define SHEAF_PAGE(number, name)                                            \
+// The hash makes this source another one for a cache of compilations whenever the bytes are others.
+#define SHEAF_PAGE(number, name, hash)                                      \
+  static_assert(sizeof(hash) > 1);                                          \
   extern "C" const char sheaf_page_##number[], sheaf_page_##number##_end[]; \
   extern "C" const char sheaf_packed_##number[], sheaf_packed_##number##_end[];
 #include "page_rows.inc"
@@ -24,7 +26,7 @@ std::string_view between(const char* begin, const char* end) { return {begin, st
 }  // namespace
 
 const PageFile* find_page_file(std::string_view name) {
-#define SHEAF_PAGE(number, file_name)                                          \
+#define SHEAF_PAGE(number, file_name, hash)                                    \
   PageFile{file_name, between(sheaf_page_##number, sheaf_page_##number##_end), \
            between(sheaf_packed_##number, sheaf_packed_##number##_end)},
   static const PageFile files[] = {
