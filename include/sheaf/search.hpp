@@ -190,7 +190,8 @@ struct Stability {
 Stability stability_of(std::span<const std::vector<std::int64_t>> sets, std::int64_t features);
 
 /// Predictions of chosen models for held-out rows: those of the model of all rows on the splits of its search or, if
-/// there are outer folds, those of their models on them. Lists have an entry for each prediction.
+/// there are outer folds, those of their models on them (among several models, a calibration or a threshold is learnt
+/// from the former). Lists have an entry for each prediction.
 struct HeldOutPredictions {
   std::vector<std::int32_t> splits;   ///< from 0
   std::vector<std::int32_t> rows;     ///< of the dataset, from 0
@@ -199,7 +200,7 @@ struct HeldOutPredictions {
   std::vector<double> values;         ///< regression: entries x targets
   std::int32_t columns = 1;
   std::vector<double> decisions;  ///< entries x columns
-  /// Entries x classes, if the models have them. With a calibration those of one that was learnt without the rows of
+  /// Entries x classes, if all these models have them. With a calibration those of one that was learnt without the rows of
   /// the entry's split.
   std::vector<double> probabilities;
   /// If a threshold was requested: the class by a threshold chosen without the rows of the entry's split.

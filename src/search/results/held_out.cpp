@@ -54,11 +54,18 @@ void append_predictions(const Labels& labels, std::int32_t split, std::span<cons
 
 namespace {
 
+/// Whether held-out rows are predicted by the models of outer folds. A calibration or a threshold is for the final
+/// model: decision values of models of other families have another scale.
+bool predicts_by_outer_models(const Plan& plan, const SearchResult& result) {
+  const bool learns = result.options.calibrate || result.options.threshold;
+  return plan.outer_folds() > 0 && !(learns && result.model && result.models.size() > 1);
+}
+
 template <class T>
 void predict_held_out(const Context& context, const Dataset<T>& dataset, const Labels& labels, const Plan& plan,
                       SearchResult& result) {
   HeldOutPredictions all;
-  const bool nested = plan.outer_folds() > 0;
+  const bool nested = predicts_by_outer_models(plan, result);
   const auto splits = nested ? plan.outer_folds() : plan.splits();
   Importance<T> importance(dataset, labels, result);
   const Stage stage(context.progress(), "predicting held-out rows", splits);
@@ -76,6 +83,8 @@ void predict_held_out(const Context& context, const Dataset<T>& dataset, const L
     importance.add(context, model, test, tests, k);
     context.progress().advance(1);
   }
+  // Models of outer folds may be of several families, not all of which have probabilities.
+  if (all.probabilities.size() != all.size() * labels.class_names.size()) all.probabilities.clear();
   result.held_out = std::move(all);
   result.importance = importance.finish();
 }
