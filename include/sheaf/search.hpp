@@ -200,8 +200,8 @@ struct HeldOutPredictions {
   std::vector<double> values;         ///< regression: entries x targets
   std::int32_t columns = 1;
   std::vector<double> decisions;  ///< entries x columns
-  /// Entries x classes, if all these models have them. With a calibration those of one that was learnt without the rows of
-  /// the entry's split.
+  /// Entries x classes, if all these models have them. With a calibration those of one that was learnt without the rows
+  /// of the entry's split.
   std::vector<double> probabilities;
   /// If a threshold was requested: the class by a threshold chosen without the rows of the entry's split.
   std::vector<std::int32_t> by_threshold;
