@@ -56,7 +56,7 @@ Design design_from(Services& services, const Json& body) {
     for (const auto& id : body["datasets"])
       if (id.is_string()) datasets.push_back(find_dataset(services, id.get<std::string>()).path);
   if (datasets.empty()) throw Refusal{400, "bad_request", "datasets: the ids of one or more are needed", "datasets"};
-  const auto& task = find_task(text_at(body, "task"));
+  const auto task = find_task(text_at(body, "task"));
   if (datasets.size() > 1 && task.name != "rescore")
     throw Refusal{400, "bad_request", "only rescoring takes several files", "datasets"};
   const auto given = text_at(body, "name");
