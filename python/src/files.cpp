@@ -16,6 +16,11 @@ py::array over(const Array<Element>& values, std::vector<py::ssize_t> shape, con
   return array;
 }
 
+template <class Element>
+py::array_t<Element> list_of(const std::vector<Element>& values) {
+  return py::array_t<Element>(static_cast<py::ssize_t>(values.size()), values.data());
+}
+
 template <class T>
 py::dict arrays_of(Dataset<T> read) {
   const auto dataset = std::make_shared<const Dataset<T>>(std::move(read));
@@ -33,18 +38,18 @@ py::dict arrays_of(Dataset<T> read) {
   result["feature_names"] = dataset->feature_names;
   result["row_names"] = dataset->row_names;
   result["target_name"] = target.name;
-  result["numbers"] = array_of(target.values);
-  result["classes"] = array_of(target.classes);
+  result["numbers"] = list_of(target.values);
+  result["classes"] = list_of(target.classes);
   result["class_names"] = target.class_names;
   result["is_classification"] = !target.empty() && target.looks_like_classes();
-  result["groups"] = array_of(dataset->groups);
-  result["row_weights"] = array_of(dataset->row_columns.weights);
+  result["groups"] = list_of(dataset->groups);
+  result["row_weights"] = list_of(dataset->row_columns.weights);
   return result;
 }
 
-py::dict read_file(const std::string& path, bool single, const Settings& reading) {
+py::dict read_file(const std::string& path, bool single, const Texts& reading) {
   ReadOptions options;
-  set_options(options, reading);
+  bindings::set_options(options, settings_of(reading));
   if (options.missing == Missing::error) options.missing = Missing::keep;
   std::variant<Dataset<float>, Dataset<double>> dataset;
   run({}, [&](const Context& context) {
