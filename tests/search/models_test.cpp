@@ -57,6 +57,43 @@ const LeaderboardRow& row_of(const std::vector<LeaderboardRow>& board, const Sea
   });
 }
 
+/// Names of the models that the outer folds chose.
+std::set<std::string> outer_models(const SearchResult& result) {
+  std::set<std::string> names;
+  for (const auto& fold : result.outer)
+    names.insert(result.model_of(result.point(fold.level, fold.level.chosen.chosen))->candidate.name);
+  return names;
+}
+
+/// SVMs have no probabilities, votes of neighbours do.
+TEST(SeveralModels, HeldOutRowsHaveTheProbabilitiesOfTheirOwnModel) {
+  const auto context = context_on(Device::cpu());
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const auto dataset = make_classes(120, Truth::nothing, seed);
+    const auto result = search(context, dataset, "knn,svm", {{"outer", "4"}, {"predictions", "yes"}});
+    if (outer_models(result).size() < 2) continue;
+    EXPECT_EQ(result.held_out->size(), 120U);
+    EXPECT_TRUE(result.held_out->probabilities.empty());
+    return;
+  }
+  FAIL() << "all outer folds of all tables chose the same model";
+}
+
+/// A threshold of the final model is learnt from its own decision values, whose scale is not that of other models.
+TEST(SeveralModels, AThresholdIsLearntFromTheChosenModel) {
+  const auto context = context_on(Device::cpu());
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const auto dataset = make_classes(120, Truth::nothing, seed);
+    const auto nested = search(context, dataset, "knn,svm", {{"outer", "4"}, {"threshold", "youden"}});
+    if (outer_models(nested).size() < 2) continue;
+    const auto plain = search(context, dataset, "knn,svm", {{"threshold", "youden"}});
+    ASSERT_EQ(nested.own_point(nested.chosen()), plain.own_point(plain.chosen()));
+    EXPECT_EQ(nested.model->threshold()->value, plain.model->threshold()->value);
+    return;
+  }
+  FAIL() << "all outer folds of all tables chose the same model";
+}
+
 TEST(SeveralModels, ScoresAreThoseOfEachModelAlone) {
   for (const Device device : devices()) {
     const auto context = context_on(device);
