@@ -284,6 +284,7 @@ bool Engine::recall(std::int32_t number, const Batch& batch, std::vector<ModelSc
   for (std::size_t k = 0; k < known->size() && ours; ++k) ours = matches_this_search((*known)[k], batch.cells[k]);
   if (!ours) fail("the journal is that of another search or of another version of Sheaf; begin again (--force)");
   scores = std::move(*known);
+  for (auto& model : scores) model.place.clear();
   return true;
 }
 

@@ -91,6 +91,7 @@ ModelScores model_from(const Json& json) {
     model.fits.push_back({number(fit.at(0)), number(fit.at(1)), number(fit.at(2)), fit.at(3).get<int>(),
                           fit.at(4).get<int>(), fit.at(5).get<bool>()});
   for (const auto& weights : json.value("weights", Json::array())) model.weights.push_back(weights_from(weights));
+  if (json.contains("place")) model.place = json["place"].dump(-1, ' ', false, Json::error_handler_t::replace);
   return model;
 }
 
