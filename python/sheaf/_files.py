@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from . import _core
@@ -22,14 +23,14 @@ class Dataset:
 
     X: Any
     """An array, or a sparse matrix of compressed rows. NaN is a missing value."""
-    y: np.ndarray | None
+    y: NDArray[Any] | None
     """Names of classes, or numbers; None: the file has no label."""
     feature_names: list[str]
     """Empty: features are named by position."""
     row_names: list[str]
     target_name: str
-    groups: np.ndarray | None
-    sample_weight: np.ndarray | None
+    groups: NDArray[Any] | None
+    sample_weight: NDArray[Any] | None
 
 
 def _is_single(path: str) -> bool:
@@ -50,10 +51,12 @@ def _matrix(found: dict[str, Any]) -> Any:
     return matrix
 
 
-def _labels(found: dict[str, Any]) -> np.ndarray | None:
+def _labels(found: dict[str, Any]) -> NDArray[Any] | None:
     if found["is_classification"]:
-        return np.asarray(found["class_names"])[found["classes"]]
-    return found["numbers"] if len(found["numbers"]) else None
+        names: NDArray[Any] = np.asarray(found["class_names"])[found["classes"]]
+        return names
+    numbers: NDArray[Any] = found["numbers"]
+    return numbers if len(numbers) else None
 
 
 def load(path: str | os.PathLike[str], *, precision: str | None = None, **options: str) -> Dataset:

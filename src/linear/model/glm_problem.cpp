@@ -96,6 +96,7 @@ void check_varies(const Target& target, const std::string& source, GlmFamily fam
                   std::span<const float> row_weights) {
   if (family != GlmFamily::gaussian && family != GlmFamily::gamma && family != GlmFamily::inverse_gaussian) return;
   const auto& values = target.values;
+  if (values.size() == 1) fail("{}: there is 1 sample, so that there is nothing to learn", source);
   std::size_t first = values.size();
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!row_weights.empty() && row_weights[i] == 0) continue;
