@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 
 #include <sheaf/pipeline.hpp>
@@ -29,11 +30,25 @@ struct Convert {
     check_roles();
     common.with_precision(input, [&]<class T>(std::type_identity<T>) {
       auto dataset = read_table<T>(common, context, input, reading);
+      if (!output_format().whole) drop_kept_groups(dataset);
       if (!output_format().levels) encode_levels(context, dataset);
       if (writes_libsvm()) number_classes(dataset.target);
       write_table(common, context, dataset, output, writing);
       if (made) keep_made_from(*made, output);
     });
+  }
+
+  /// Groups that were found in a column which is kept as well are not written twice.
+  template <class T>
+  static void drop_kept_groups(Dataset<T>& dataset) {
+    const auto holds_groups = [&](const KeptColumn& column) {
+      for (std::size_t i = 0; i < dataset.groups.size(); ++i)
+        if (column.values[i] != dataset.group_names[static_cast<std::size_t>(dataset.groups[i])]) return false;
+      return true;
+    };
+    if (dataset.groups.empty() || std::none_of(dataset.kept.begin(), dataset.kept.end(), holds_groups)) return;
+    dataset.groups.clear();
+    dataset.group_names.clear();
   }
 
   /// Columns that only training uses would be lost in a file that can't say what they are.

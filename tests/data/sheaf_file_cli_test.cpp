@@ -62,6 +62,19 @@ TEST_F(SheafFileCli, GivesTheSameModelsAsTheText) {
   for (const std::string part : {"/scores.csv", "/model.txt"}) EXPECT_EQ(file("one" + part), file("two" + part));
 }
 
+/// Column subject is found by its name, and its ids group the rows: a search keeps the rows of each together.
+TEST_F(SheafFileCli, KeepsGroupsThatReadingFinds) {
+  must("sheaf convert t.csv t.sheaf");
+  must("sheaf search t.csv --model linear --folds 3 --output one --quiet");
+  must("sheaf search t.sheaf --model linear --folds 3 --output two --quiet");
+  EXPECT_EQ(file("one/model.txt"), file("two/model.txt"));
+  EXPECT_TRUE(holds(file("two/results.json"), "\"groups\": 30"));
+  must("sheaf search t.sheaf --model linear --folds 3 --output three --quiet --group none");
+  EXPECT_FALSE(holds(file("three/results.json"), "\"groups\": 30"));
+  must("sheaf convert t.csv again.csv --missing zero");
+  EXPECT_FALSE(holds(file("again.csv"), "group"));
+}
+
 TEST_F(SheafFileCli, PredictsAsFromTheText) {
   must("sheaf fit t.csv --output m --quiet" + std::string(columns));
   must(std::string("sheaf convert new.csv new.sheaf") + columns);

@@ -500,7 +500,7 @@ template <class T>
 void CsvReader<T>::leave_subjects_out(Dataset<T>& dataset) {
   if (subjects_.empty()) return;
   const auto rows = dataset.rows();
-  const bool guess = reading_.options.group.empty() && !reading_.options.keep_left_out;
+  const bool guess = reading_.options.group.empty();
   for (const auto& [column, feature, cells] : parse_again(subjects_)) {
     const auto distinct = number_distinct(reading_, cells, rows, std::numeric_limits<std::int32_t>::max());
     const auto count = std::ssize(distinct->names);
