@@ -3,6 +3,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/text.hpp"
+
 namespace sheaf::cli {
 
 std::string command_line() {
@@ -12,8 +14,7 @@ std::string command_line() {
   std::string line;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::string word = text.substr(begin, text.find('\0', begin) - begin);
-    const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$&|;<>()*?#`") == std::string::npos;
-    line += (line.empty() ? "" : " ") + (plain ? word : "'" + word + "'");
+    line += (line.empty() ? "" : " ") + shell_word(word);
     begin += word.size() + 1;
   }
   return line;

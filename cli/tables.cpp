@@ -32,9 +32,7 @@ void declare_writing(Arguments& arguments, WriteOptions& options) {
 namespace {
 
 std::string flag(std::string_view name, const std::string& value) {
-  const bool plain = value.find_first_of(" \t'\"$&|;<>()*?\\`#!~") == std::string::npos;
-  const std::string_view quote = plain ? "" : "'";
-  return fmt::format(" --{0} {1}{2}{1}", name, quote, value);
+  return fmt::format(" --{} {}", name, shell_word(value));
 }
 
 }  // namespace

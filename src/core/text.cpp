@@ -31,4 +31,12 @@ std::string percent(double share) {
   return fmt::format("{:.{}f} %", value, value >= 100 ? 0 : digits);
 }
 
+std::string shell_word(std::string_view word) {
+  constexpr std::string_view harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=+%@";
+  if (!word.empty() && word.find_first_not_of(harmless) == std::string_view::npos) return std::string(word);
+  std::string quoted = "'";
+  for (const char c : word) c == '\'' ? quoted += "'\\''" : quoted += c;
+  return quoted + "'";
+}
+
 }  // namespace sheaf

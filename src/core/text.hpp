@@ -1,8 +1,9 @@
-// Numbers as people read them, the same in the terminal and in reports.
+// Texts for people: numbers, the same in the terminal and in reports, and words of commands to copy.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace sheaf {
 
@@ -14,5 +15,7 @@ std::string brief(double number);
 std::string score_text(double score);
 /// "0.93 %", with as many digits as small shares need.
 std::string percent(double share);
+/// The word as a POSIX shell reads it back: in quotes if it is empty or has characters with a meaning there.
+std::string shell_word(std::string_view word);
 
 }  // namespace sheaf

@@ -9,6 +9,8 @@
 #include <sheaf/error.hpp>
 #include <sheaf/search.hpp>
 
+#include "core/text.hpp"
+
 namespace sheaf::app {
 namespace {
 
@@ -137,13 +139,6 @@ class Reader {
   Design& design_;
 };
 
-bool is_plain_word(const std::string& word) {
-  return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_-./:,+=@%").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-}
-
 }  // namespace
 
 Design read_design(const Forms& forms, const Folder& folder, const Json& body, std::vector<std::string> datasets,
@@ -190,16 +185,7 @@ std::vector<std::string> words_with_output(const Design& design) {
 
 std::string command_text(const std::vector<std::string>& words) {
   std::string text = "sheaf";
-  for (const auto& word : words) {
-    text += ' ';
-    if (is_plain_word(word)) {
-      text += word;
-      continue;
-    }
-    text += '\'';
-    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    text += '\'';
-  }
+  for (const auto& word : words) text += ' ' + shell_word(word);
   return text;
 }
 
