@@ -21,6 +21,13 @@ class Cli : public ProgramTest {};
 
 const std::string small_csv = "a,b,species\n1,0,cat\n2,5,dog\n3,0,cat\n4,7,dog\n";
 
+/// The command that a search records is one that a shell repeats, whatever the name of the file.
+TEST_F(Cli, RecordsACommandThatAShellRepeats) {
+  write("o'k $x.csv", "a,label\n1,x\n2,y\n3,x\n4,y\n5,x\n6,y\n");
+  ASSERT_EQ(shell("sheaf search \"o'k \\$x.csv\" --model linear --cost 1 --folds 3 --output s --quiet").code, 0);
+  EXPECT_NE(file("s/settings.json").find("'o'\\\\''k $x.csv'"), std::string::npos) << file("s/settings.json");
+}
+
 TEST_F(Cli, HelpAndVersionSucceed) {
   for (const char* line : {"sheaf --help", "sheaf -h", "sheaf help", "sheaf help info", "sheaf --version"}) {
     const auto outcome = shell(line);
