@@ -370,8 +370,7 @@ class SearchLog {
   /// The models of a batch that is finished already, here or by another process; none: it is not.
   virtual std::optional<std::vector<ModelScores>> recall(std::int32_t batch) = 0;
   /// Returns when the batch will survive the end of the process. If another process has kept it before, that counts.
-  /// The models come with their places: {"level", "split", "point"}. Level 0 is the search over all rows, level k the
-  /// one without outer fold k; split -1 of it is that fold.
+  /// The models come with their places.
   virtual void keep(std::int32_t batch, const std::vector<ModelScores>& models) = 0;
 
   /// Whether this process trains the batch. False: another one does; ask recall() and claim() again later.

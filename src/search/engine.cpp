@@ -284,18 +284,18 @@ bool Engine::recall(std::int32_t number, const Batch& batch, std::vector<ModelSc
   for (std::size_t k = 0; k < known->size() && ours; ++k) ours = matches_this_search((*known)[k], batch.cells[k]);
   if (!ours) fail("the journal is that of another search or of another version of Sheaf; begin again (--force)");
   scores = std::move(*known);
-  for (auto& model : scores) model.place.clear();
+  for (auto& model : scores) model.place.reset();
   return true;
 }
 
 /// If another process was first, its scores count.
 void Engine::keep(std::int32_t number, const Batch& batch, std::vector<ModelScores>& scores) {
   for (std::size_t k = 0; k < scores.size(); ++k)
-    scores[k].place = place_json(plan_, batch.cells[k].split, family_.space().axes,
-                                 points_[static_cast<std::size_t>(batch.cells[k].point)]);
+    scores[k].place = model_place(plan_, batch.cells[k].split, family_.space().axes,
+                                  points_[static_cast<std::size_t>(batch.cells[k].point)]);
   const std::lock_guard lock(mutex_);
   log_->keep(number, scores);
-  for (auto& model : scores) model.place.clear();
+  for (auto& model : scores) model.place.reset();
   recall(number, batch, scores);
 }
 

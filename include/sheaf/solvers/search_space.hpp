@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -114,12 +115,24 @@ struct PathStep {
   std::vector<FeatureWeights> weights;
 };
 
+/// Where a model stands in its search, for those who watch a log.
+struct ModelPlace {
+  struct Setting {
+    std::string parameter;
+    double value = 0;
+    std::string name = {};  ///< of a choice among names, instead of the value
+  };
+  std::int32_t level = 0;         ///< 0: the search over all rows; k: the one without outer fold k
+  std::int32_t split = 0;         ///< of its level, from 0; -1: the rows of that outer fold
+  std::vector<Setting> settings;  ///< the point
+};
+
 /// One point on one split.
 struct ModelScores : Scores {
-  std::vector<TaskFit> fits;            ///< one a decision value; SVMs: one for all
-  double size = -1;                     ///< support vectors, or weights that are not 0; -1: not counted
-  std::vector<FeatureWeights> weights;  ///< one a decision value; elastic nets of outer resamples only
-  std::string place = {};               ///< level, split and point as JSON, for those who watch a log; see SearchLog
+  std::vector<TaskFit> fits;             ///< one a decision value; SVMs: one for all
+  double size = -1;                      ///< support vectors, or weights that are not 0; -1: not counted
+  std::vector<FeatureWeights> weights;   ///< one a decision value; elastic nets of outer resamples only
+  std::optional<ModelPlace> place = {};  ///< only of those that a SearchLog keeps
 
   /// Keeps the numbers alone.
   void drop_curves();

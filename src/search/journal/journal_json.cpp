@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "data/parameter_json.hpp"
+
 namespace sheaf::engine {
 namespace {
 
@@ -64,6 +66,22 @@ std::vector<std::int64_t> confusion_from(const Json& json) {
   return table;
 }
 
+Json place_json(const ModelPlace& place) {
+  auto point = Json::object();
+  for (const auto& setting : place.settings)
+    point[json_name(setting.parameter)] = setting.name.empty() ? number(setting.value) : Json(setting.name);
+  return {{"level", place.level}, {"split", place.split}, {"point", std::move(point)}};
+}
+
+ModelPlace place_from(const Json& json) {
+  ModelPlace place{json.at("level").get<std::int32_t>(), json.at("split").get<std::int32_t>(), {}};
+  for (const auto& [name, value] : json.at("point").items()) {
+    const bool named = value.is_string() && value != "inf" && value != "-inf";
+    place.settings.push_back({name, named ? 0 : number(value), named ? value.get<std::string>() : std::string()});
+  }
+  return place;
+}
+
 Json model_json(const ModelScores& model) {
   Json json{{"scores", numbers(model.values)}};
   for (const auto& fit : model.fits)
@@ -75,7 +93,7 @@ Json model_json(const ModelScores& model) {
   if (!model.recall.empty()) json["recall"] = numbers(model.recall);
   if (!model.confusion.empty()) json["confusion"] = confusion_json(model.confusion);
   if (model.size >= 0) json["size"] = model.size;
-  if (!model.place.empty()) json["place"] = Json::parse(model.place);
+  if (model.place) json["place"] = place_json(*model.place);
   return json;
 }
 
@@ -91,7 +109,7 @@ ModelScores model_from(const Json& json) {
     model.fits.push_back({number(fit.at(0)), number(fit.at(1)), number(fit.at(2)), fit.at(3).get<int>(),
                           fit.at(4).get<int>(), fit.at(5).get<bool>()});
   for (const auto& weights : json.value("weights", Json::array())) model.weights.push_back(weights_from(weights));
-  if (json.contains("place")) model.place = json["place"].dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (json.contains("place")) model.place = place_from(json["place"]);
   return model;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <span>
-#include <string>
 
 #include <sheaf/search.hpp>
 
@@ -10,7 +9,7 @@
 
 namespace sheaf::engine {
 
-/// {"level", "split", "point"}; see SearchLog. `split`: its number in the plan.
-std::string place_json(const Plan& plan, std::int32_t split, std::span<const SearchAxis> axes, const Point& point);
+/// `split`: its number in the plan.
+ModelPlace model_place(const Plan& plan, std::int32_t split, std::span<const SearchAxis> axes, const Point& point);
 
 }  // namespace sheaf::engine
