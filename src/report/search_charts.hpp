@@ -58,7 +58,17 @@ std::string largest_weights_chart(const LinearModel& model, std::int32_t column,
 
 /// How often each feature was chosen, the most frequent ones.
 std::string frequency_bars(const SearchResult& result);
-/// The weights of one decision value along the path of options.path_split.
+/// A feature along the path of options.path_split.
+struct WeightPath {
+  std::int64_t feature = 0;
+  std::string name;
+  double chosen = 0;  // its size at the point that was chosen
+  double reach = 0;
+  std::vector<double> effects;  // weight times the feature's standard deviation, one for each step
+};
+/// Of one decision value, the largest effects at the chosen point first; features that no resample chose are left out.
+std::vector<WeightPath> weight_paths(const SearchResult& result, std::size_t column);
+/// The weights of one decision value along that path.
 std::string coefficient_path(const SearchResult& result, std::size_t column);
 /// The score of each outer resample on its held-out rows.
 std::string outer_scores(const SearchResult& result);

@@ -12,6 +12,7 @@
 #include "pipeline/selection_json.hpp"
 #include "report/csv_text.hpp"
 #include "report/held_out.hpp"
+#include "report/search_charts.hpp"
 
 namespace sheaf {
 namespace {
@@ -169,6 +170,25 @@ Json stability_json(const SearchResult& r) {
           {"features", features_json(r)},
           {"best", point_json(r, r.points[static_cast<std::size_t>(r.best_overall)])},
           {"points", std::move(surface)}};
+}
+
+Json path_json(const SearchResult& r) {
+  const auto& level = r.outer[static_cast<std::size_t>(r.options.path_split - 1)].level;
+  Json alphas = Json::array(), columns = Json::array();
+  for (const auto& step : r.path) alphas.push_back(r.value(step.point, "alpha"));
+  for (std::int32_t c = 0; c < r.columns; ++c) {
+    Json features = Json::array();
+    for (const auto& line : report::weight_paths(r, static_cast<std::size_t>(c))) {
+      Json effects = Json::array();
+      for (const double effect : line.effects) effects.push_back(number(effect));
+      features.push_back({{"index", line.feature}, {"name", line.name}, {"effects", std::move(effects)}});
+    }
+    columns.push_back({{"class", column_json(r.column_name(c))}, {"features", std::move(features)}});
+  }
+  return {{"resample", r.options.path_split},
+          {"chosen", point_json(r, r.point(level, level.chosen.chosen))},
+          {"alphas", std::move(alphas)},
+          {"columns", std::move(columns)}};
 }
 
 /// How the threshold does on held-out rows that it was chosen on, and on those that others like it were not chosen on.
@@ -371,6 +391,7 @@ std::string search_json(const SearchResult& r) {
   if (r.weights_effect) answer["feature_weights"] = weights_effect_json(r);
   answer["outer"] = outer_json(r);
   if (!r.options.full) answer["stability"] = stability_json(r);
+  if (!r.path.empty()) answer["path"] = path_json(r);
   answer["warnings"] = r.warnings;
   answer["notes"] = r.notes;
   return answer.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -22,49 +22,38 @@ constexpr std::size_t most_bars = 16;
 constexpr std::size_t named_lines = 8;   // as many colours as the page has
 constexpr std::size_t most_lines = 200;  // the others would hide each other
 
-struct Line {
-  std::int64_t feature = 0;
-  double chosen = 0;  // its size at the alpha that was chosen
-  double reach = 0;
-  std::vector<double> effects;  // by alpha
-};
+}  // namespace
 
-/// The features with the largest effects at the alpha that the split chose come first.
-std::vector<Line> lines_of(const SearchResult& r, std::size_t column, std::size_t chosen) {
-  std::map<std::int64_t, double> deviations;
-  for (const auto& feature : r.stability) deviations[feature.index] = feature.standard_deviation;
-  std::map<std::int64_t, Line> found;
+std::vector<WeightPath> weight_paths(const SearchResult& r, std::size_t column) {
+  const auto& level = r.outer[static_cast<std::size_t>(r.options.path_split - 1)].level;
+  const double chosen = r.value(r.point(level, level.chosen.chosen), "alpha");
+  std::map<std::int64_t, const FeatureStability*> known;
+  for (const auto& feature : r.stability) known[feature.index] = &feature;
+  std::map<std::int64_t, WeightPath> found;
   for (std::size_t a = 0; a < r.path.size(); ++a) {
     const auto& net = r.path[a].weights[column];
     for (std::size_t k = 0; k < net.features.size(); ++k) {
       const std::int64_t j = net.features[k];
-      const auto deviation = deviations.find(j);
-      if (deviation == deviations.end()) continue;  // chosen by no split
+      const auto feature = known.find(j);
+      if (feature == known.end()) continue;  // chosen by no split
       auto& line = found[j];
       line.feature = j;
+      line.name = feature->second->name;
       line.effects.resize(r.path.size(), 0.0);
-      line.effects[a] = net.weights[k] * deviation->second;
+      line.effects[a] = net.weights[k] * feature->second->standard_deviation;
       line.reach = std::max(line.reach, std::abs(line.effects[a]));
-      if (a == chosen) line.chosen = std::abs(line.effects[a]);
+      if (r.value(r.path[a].point, "alpha") == chosen) line.chosen = std::abs(line.effects[a]);
     }
   }
-  std::vector<Line> lines;
+  std::vector<WeightPath> lines;
   lines.reserve(found.size());
   for (auto& [j, line] : found) lines.push_back(std::move(line));
-  std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
+  std::stable_sort(lines.begin(), lines.end(), [](const WeightPath& a, const WeightPath& b) {
     return std::pair(a.chosen, a.reach) > std::pair(b.chosen, b.reach);
   });
   if (lines.size() > most_lines) lines.resize(most_lines);
   return lines;
 }
-
-std::string name_of(const SearchResult& r, std::int64_t j) {
-  for (const auto& feature : r.stability)
-    if (feature.index == j) return feature.name;
-  return std::to_string(j + 1);
-}
-
-}  // namespace
 
 std::string frequency_bars(const SearchResult& r) {
   if (r.stability.empty()) return "<p>No resample chose any feature.</p>\n";
@@ -99,8 +88,7 @@ std::string coefficient_path(const SearchResult& r, std::size_t column) {
   const double chosen = r.value(r.point(level, level.chosen.chosen), "alpha");
   std::vector<double> alphas;
   for (const auto& step : r.path) alphas.push_back(r.value(step.point, "alpha"));
-  const auto at_chosen = std::find(alphas.begin(), alphas.end(), chosen) - alphas.begin();
-  const auto lines = lines_of(r, column, static_cast<std::size_t>(at_chosen));
+  const auto lines = weight_paths(r, column);
   if (lines.empty() || alphas.size() < 2) return "<p>No feature has a weight on this path.</p>\n";
   double low = 0;
   double high = 0;
@@ -119,7 +107,7 @@ std::string coefficient_path(const SearchResult& r, std::size_t column) {
   chart.line(at, top, at, bottom, "edge");
   chart.data("feature", "alpha", "weight x standard deviation");
   for (const auto& line : lines)
-    for (std::size_t a = 0; a < alphas.size(); ++a) chart.data(name_of(r, line.feature), alphas[a], line.effects[a]);
+    for (std::size_t a = 0; a < alphas.size(); ++a) chart.data(line.name, alphas[a], line.effects[a]);
   for (auto k = lines.size(); k-- > 0;) {  // the strongest on top
     std::vector<ChartPoint> points;
     for (std::size_t a = 0; a < alphas.size(); ++a) points.push_back({x(alphas[a]), y(lines[k].effects[a])});
@@ -128,7 +116,7 @@ std::string coefficient_path(const SearchResult& r, std::size_t column) {
   double line_y = top + 8;
   for (std::size_t k = 0; k < std::min(named_lines, lines.size()); ++k, line_y += 20) {
     chart.box(right - 100, line_y - 8, 10, 10, fmt::format("f{}", k), "", 2);
-    const auto name = short_name(name_of(r, lines[k].feature));
+    const auto name = short_name(lines[k].name);
     chart.text(right - 86, line_y + 1, name.size() > 14 ? fmt::format("{}…", name.substr(0, 13)) : name, "tick");
   }
   return chart.finish();
