@@ -62,13 +62,11 @@ Response AppSite::describe(const Refusal& refusal) {
   return secured(json_response({{"error", std::move(error)}}, refusal.status));
 }
 
-/// Whether the path is behind the prefix, which is taken off.
-bool AppSite::take_prefix(Request& request) const {
-  if (prefix_.empty()) return true;
-  if (!request.path.starts_with(prefix_ + "/") && request.path != prefix_) return false;
+/// Some proxies keep the prefix and others take it off; both are served.
+void AppSite::take_prefix(Request& request) const {
+  if (prefix_.empty() || (!request.path.starts_with(prefix_ + "/") && request.path != prefix_)) return;
   request.path.erase(0, prefix_.size());
   if (request.path.empty()) request.path = "/";
-  return true;
 }
 
 /// The address with the token leads to the one without, which is not kept in a history, and sets the cookie.
@@ -83,7 +81,7 @@ Response AppSite::enter() const {
 std::optional<Response> AppSite::refuse(Request& request) {
   try {
     access_.check_names(request);
-    if (!take_prefix(request)) throw Refusal{404, "not_found", "there is nothing at this address"};
+    take_prefix(request);
     if (request.method == "GET" && request.path == "/" && access_.has_token_in_address(request))
       return secured(enter());
     access_.check_token(request);

@@ -24,7 +24,7 @@ class AppSite : public Site {
 
  private:
   Response secured(Response response) const;
-  bool take_prefix(Request& request) const;
+  void take_prefix(Request& request) const;
   Response page(const Request& request) const;
   Response enter() const;
 

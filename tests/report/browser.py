@@ -16,7 +16,7 @@ def find_browser():
 
 
 class Browser:
-    def __init__(self, program):
+    def __init__(self, program, *options):
         self.profile = tempfile.mkdtemp(prefix="report-browser-")
         to_child, self.write_end = os.pipe()
         self.read_end, from_child = os.pipe()
@@ -24,7 +24,7 @@ class Browser:
         os.set_inheritable(from_child, True)
         # Chromium reads commands from descriptor 3 and writes answers to descriptor 4; the shell puts them there.
         command = (f'exec "$0" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars '
-                   f'--no-first-run --user-data-dir="{self.profile}" --remote-debugging-pipe about:blank '
+                   f'--no-first-run {" ".join(options)} --user-data-dir="{self.profile}" --remote-debugging-pipe about:blank '
                    f'3<&{to_child} 4>&{from_child}')
         self.process = subprocess.Popen(["bash", "-c", command, program], pass_fds=(to_child, from_child),
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -8,6 +8,7 @@
 
 #include <sheaf/scores.hpp>
 
+#include "app/process/use.hpp"
 #include "app/routes/job_json.hpp"
 #include "app/routes/route.hpp"
 
@@ -59,6 +60,17 @@ std::string record_event(const Json& record, std::int64_t line) {
     if (model.is_object()) list.push_back(model_json(model));
   const auto number = record.contains("batch") ? record["batch"] : record.contains("unit") ? record["unit"] : Json();
   return event("scores", {{"batch", number}, {"models", std::move(list)}}, line);
+}
+
+Json use_json(const Use& use) {
+  Json gpus = Json::array();
+  for (const auto& gpu : use.gpus)
+    gpus.push_back({{"name", gpu.name},
+                    {"load", gpu.load},
+                    {"used_bytes", gpu.used_bytes},
+                    {"total_bytes", gpu.total_bytes},
+                    {"own_bytes", gpu.own_bytes}});
+  return {{"cores", use.cores}, {"memory_bytes", use.memory_bytes}, {"gpus", std::move(gpus)}};
 }
 
 /// Reads whole lines of a file that grows.
@@ -140,18 +152,28 @@ class RunEvents : public EventStream {
     std::string text;
     if (state != state_ && !over) text += event("state", {{"state", state}});
     state_ = state;
-    if (!run.job || over) return text;
+    if (over) return text;
+    if (run.process) text += measure(*run.process);
+    if (!run.job) return text;
     auto progress = read_progress(services_.jobs.progress_of(run.job->id));
     if (!progress.is_null() && progress != progress_) text += event("progress", progress);
     progress_ = std::move(progress);
     return text;
   }
 
+  std::string measure(const ProcessName& process) {
+    if (Clock::now() < measure_) return {};
+    measure_ = Clock::now() + 1s;
+    const auto use = meter_.measure(process);
+    return use ? event("use", use_json(*use)) : std::string();
+  }
+
   Services& services_;
   std::string id_;
   JournalTail journal_;
   std::int64_t after_;
-  Clock::time_point look_ = Clock::now();
+  Clock::time_point look_ = Clock::now(), measure_ = look_;
+  UseMeter meter_;
   std::string state_;
   Json progress_;
   bool ended_ = false;

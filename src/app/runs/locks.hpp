@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
+#include <map>
+
+#include <sys/types.h>
 
 namespace sheaf::app {
 
-/// The inodes of files that a process of this machine has locked whole (flock).
-std::set<std::uint64_t> locked_inodes();
+/// The inodes of files that a process of this machine has locked whole (flock), and its number.
+std::map<std::uint64_t, pid_t> locked_inodes();
 
 }  // namespace sheaf::app

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <set>
 
 #include "app/runs/locks.hpp"
 #include "app/runs/summary.hpp"
@@ -55,11 +54,17 @@ void take_selection(const Values& results, RunSummary& run) {
 }
 
 std::string_view state_of(const RunFolder& folder, const RunSummary& summary, const std::optional<Job>& job,
-                          const std::set<std::uint64_t>& locked) {
+                          const std::map<std::uint64_t, pid_t>& locked) {
   if (folder.journal.there() && locked.contains(folder.journal.inode)) return "running";
   if (job) return job->state == JobState::stopping ? "running" : to_string(job->state);
   if (folder.results.there() || summary.kind == "neighbors") return "done";
   return "stopped";
+}
+
+std::optional<ProcessName> process_of(const Run& run, const std::map<std::uint64_t, pid_t>& locked) {
+  if (run.job && is_running(run.job->process)) return run.job->process;
+  const auto found = locked.find(run.folder.journal.inode);
+  return found == locked.end() ? std::nullopt : find_process(found->second);
 }
 
 Json text_or_null(const std::string& value) { return value.empty() ? Json() : Json(value); }
@@ -111,7 +116,7 @@ std::vector<Run> Runs::list() {
   for (auto& job : jobs_.list()) by_folder.try_emplace(job.folder, job);
   std::vector<Run> runs;
   for (const auto& folder : listing->runs) {
-    Run run{folder, summary_of(folder), {}, {}};
+    Run run{.folder = folder, .about = summary_of(folder), .state = {}, .job = {}, .process = {}};
     if (const auto job = by_folder.find(folder.path); job != by_folder.end()) {
       run.job = job->second;
       by_folder.erase(job);
@@ -124,7 +129,11 @@ std::vector<Run> Runs::list() {
     RunSummary about;
     about.kind = job.task;
     about.source = job.datasets.front();
-    Run run{{path, {}, {}, {}}, std::make_shared<const RunSummary>(std::move(about)), {}, job};
+    Run run{.folder = {path, {}, {}, {}},
+            .about = std::make_shared<const RunSummary>(std::move(about)),
+            .state = {},
+            .job = job,
+            .process = {}};
     run.state = state_of(run.folder, *run.about, run.job, locked);
     runs.push_back(std::move(run));
   }
@@ -138,7 +147,7 @@ std::vector<Run> Runs::list() {
 Run Runs::find(const std::string& id) {
   const auto path = Folder::path_of(id);
   if (!path || !is_plain_path(*path)) throw Refusal{404, "not_found", "there is no run of that id"};
-  Run run{{*path, {}, {}, {}}, {}, {}, jobs_.find_by_folder(*path)};
+  Run run{.folder = {*path, {}, {}, {}}, .about = {}, .state = {}, .job = jobs_.find_by_folder(*path), .process = {}};
   try {
     const auto folder = folder_.find(*path);
     run.folder = {*path, facts_of(folder + "/settings.json"), facts_of(folder + "/journal.txt"),
@@ -152,7 +161,9 @@ Run Runs::find(const std::string& id) {
   auto about = *summary_of(files);
   if (run.job && about.kind == "unknown") about.kind = run.job->task;
   if (run.job && about.source.empty()) about.source = run.job->datasets.front();
-  run.state = state_of(files, about, run.job, locked_inodes());
+  const auto locked = locked_inodes();
+  run.state = state_of(files, about, run.job, locked);
+  if (run.state == "running") run.process = process_of(run, locked);
   run.about = std::make_shared<const RunSummary>(std::move(about));
   return run;
 }

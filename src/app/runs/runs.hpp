@@ -27,6 +27,7 @@ struct Run {
   std::shared_ptr<const RunSummary> about;  ///< shared: a folder may have ten thousand
   std::string_view state;
   std::optional<Job> job;
+  std::optional<ProcessName> process;  ///< of one that runs, whoever started it; find() alone looks for it
 };
 
 class Runs {
