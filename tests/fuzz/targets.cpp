@@ -28,6 +28,7 @@ constexpr std::array table{
     Target{"weights", check_weights},
     Target{"parameters", check_parameters},
     Target{"snippet", check_snippet},
+    Target{"app", check_app},
     Target{"operations", check_operations},
 };
 

@@ -37,6 +37,7 @@ void check_psm_xml(std::string_view input);
 void check_weights(std::string_view input);
 void check_parameters(std::string_view input);
 void check_snippet(std::string_view input);
+void check_app(std::string_view input);
 void check_operations(std::string_view input);
 
 }  // namespace sheaf::fuzz

@@ -40,8 +40,13 @@ class Access {
     std::vector<std::string> hosts;  ///< names of this server that a proxy has
     std::string cookie;              ///< its name
     std::string address = {};        ///< on which it listens, if that is not the loopback interface
+    double requests_per_second = 500;
+    double wrong_tokens_per_second = 5;  ///< 24 random bytes are not guessed; this keeps logs and processors quiet
   };
-  explicit Access(Options options) : options_(std::move(options)) {}
+  explicit Access(Options options)
+      : options_(std::move(options)),
+        requests_(options_.requests_per_second),
+        wrong_tokens_(options_.wrong_tokens_per_second) {}
 
   /// Throws a Refusal unless the names in the request are those of this server.
   void check_names(const Request& request) const;
@@ -59,8 +64,7 @@ class Access {
   bool is_token(std::string_view text);
 
   Options options_;
-  RateLimit requests_{500};
-  RateLimit wrong_tokens_{5};  ///< 24 random bytes are not guessed; this keeps logs and processors quiet
+  RateLimit requests_, wrong_tokens_;
 };
 
 }  // namespace sheaf::app
