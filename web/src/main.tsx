@@ -5,4 +5,6 @@ import "./app.css";
 import { follow } from "./lib/store";
 
 follow();
-render(<App />, document.getElementById("app")!);
+const root = document.getElementById("app")!;
+root.replaceChildren(); // what was shown until this script was there
+render(<App />, root);

@@ -32,37 +32,76 @@ export function heatText(point: ScoredPoint, metric: string): string {
 }
 
 const frame = { left: 64, right: 16, top: 30, bottom: 78 };
+const shades = 50;
 
-/** Of several points of one cell (they differ in other settings) the best. */
-function bestPerCell(options: HeatOptions): Map<string, ScoredPoint> {
-  const cells = new Map<string, ScoredPoint>();
-  for (const point of options.points) {
-    const value = mean(point, options.metric);
-    if (!Number.isFinite(value)) continue;
-    const key = `${point.values[options.x]}|${point.values[options.y]}`;
-    const other = cells.get(key);
-    if (!other || options.sign * value > options.sign * mean(other, options.metric)) cells.set(key, point);
-  }
-  return cells;
+/** Points as they are drawn, worked out once for each set of points: colours are shades, 1 the worst and `shades` + 1 the best. */
+export interface HeatMap {
+  options: HeatOptions;
+  points: ScoredPoint[]; // those with a score
+  shade: Uint8Array;
+  inRegion: Uint8Array;
+  chosen: number[];
+  low: number;
+  high: number;
+  /** If points share values of both settings: the point of each cell, line by line from the top; -1: none. */
+  grid: null | { xs: Value[]; ys: Value[]; cells: Int32Array };
 }
 
-export function drawHeat(pen: Pen, options: HeatOptions): void {
-  const shown = options.points.filter((point) => Number.isFinite(mean(point, options.metric)));
-  if (shown.length === 0) {
-    pen.text(pen.width / 2, pen.height / 2, "No scores yet", { colour: pen.theme.soft, anchor: "middle" });
-    return;
-  }
-  const values = shown.map((point) => options.sign * mean(point, options.metric));
+export function heatMap(options: HeatOptions): HeatMap {
+  const points = options.points.filter((point) => Number.isFinite(mean(point, options.metric)));
+  const values = Float64Array.from(points, (point) => options.sign * mean(point, options.metric));
   let low = Infinity;
   let high = -Infinity;
   for (const value of values) {
     low = Math.min(low, value);
     high = Math.max(high, value);
   }
-  const share = (point: ScoredPoint) => (high > low ? (options.sign * mean(point, options.metric) - low) / (high - low) : 1);
-  if (isGrid(shown, options.x, options.y)) drawCells(pen, options, shown, share);
-  else drawDots(pen, options, shown, share);
-  drawScale(pen, scoreText(options.sign * low), scoreText(options.sign * high));
+  const map: HeatMap = {
+    options,
+    points,
+    shade: Uint8Array.from(values, (value) => 1 + Math.round(high > low ? (shades * (value - low)) / (high - low) : shades)),
+    inRegion: Uint8Array.from(points, (point) => (options.inRegion(point) ? 1 : 0)),
+    chosen: points.flatMap((point, k) => (options.isChosen(point) ? [k] : [])),
+    low: options.sign * low,
+    high: options.sign * high,
+    grid: null,
+  };
+  if (isGrid(points, options.x, options.y)) map.grid = gridOf(map, values);
+  return map;
+}
+
+/** Of several points of one cell (they differ in other settings) the best. */
+function gridOf({ options, points }: HeatMap, values: Float64Array): HeatMap["grid"] {
+  const xs = sorted(points.map((point) => point.values[options.x]!));
+  const ys = sorted(points.map((point) => point.values[options.y]!)).reverse();
+  const column = new Map(xs.map((value, k) => [value, k]));
+  const line = new Map(ys.map((value, k) => [value, k]));
+  const cells = new Int32Array(xs.length * ys.length).fill(-1);
+  points.forEach((point, k) => {
+    const cell = line.get(point.values[options.y]!)! * xs.length + column.get(point.values[options.x]!)!;
+    const other = cells[cell]!;
+    if (other < 0 || values[k]! > values[other]!) cells[cell] = k;
+  });
+  return { xs, ys, cells };
+}
+
+const palette = (pen: Pen): string[] => Array.from({ length: shades + 2 }, (_, k) => (k === 0 ? "" : shade(pen.theme, (k - 1) / shades)));
+
+export function drawHeat(pen: Pen, map: HeatMap): void {
+  if (map.points.length === 0) {
+    pen.text(pen.width / 2, pen.height / 2, "No scores yet", { colour: pen.theme.soft, anchor: "middle" });
+    return;
+  }
+  if (map.grid) drawCells(pen, map, map.grid);
+  else drawDots(pen, map);
+  drawScale(pen, scoreText(map.low), scoreText(map.high));
+}
+
+function spotOf({ options, points }: HeatMap, k: number, x: number, y: number, radius: number): Spot {
+  const point = points[k]!;
+  const spot: Spot = { x, y, radius, text: heatText(point, options.metric) };
+  if (options.pick) spot.pick = () => options.pick!(point);
+  return spot;
 }
 
 function drawScale(pen: Pen, low: string, high: string): void {
@@ -73,70 +112,46 @@ function drawScale(pen: Pen, low: string, high: string): void {
   pen.text(x + 160, y + 9, high, { colour: pen.theme.soft, size: 11 });
 }
 
-function drawCells(pen: Pen, options: HeatOptions, shown: ScoredPoint[], share: (point: ScoredPoint) => number): void {
-  const xs = sorted(shown.map((point) => point.values[options.x]!));
-  const ys = sorted(shown.map((point) => point.values[options.y]!)).reverse();
-  const column = new Map(xs.map((value, k) => [value, k]));
-  const line = new Map(ys.map((value, k) => [value, k]));
-  const cells = bestPerCell({ ...options, points: shown });
-  const grid: (ScoredPoint | undefined)[] = new Array(xs.length * ys.length);
-  const colours: string[] = new Array(grid.length).fill("");
-  for (const point of cells.values()) {
-    const k = line.get(point.values[options.y]!)! * xs.length + column.get(point.values[options.x]!)!;
-    grid[k] = point;
-    colours[k] = shade(pen.theme, Math.round(share(point) * 50) / 50);
-  }
+function drawCells(pen: Pen, map: HeatMap, { xs, ys, cells }: NonNullable<HeatMap["grid"]>): void {
+  const { options } = map;
+  const colours = palette(pen);
   const width = pen.width - frame.left - frame.right;
   const height = pen.height - frame.top - frame.bottom;
   const w = width / xs.length;
   const h = height / ys.length;
-  pen.cells(frame.left, frame.top, width, height, xs.length, colours);
+  pen.cells(frame.left, frame.top, width, height, xs.length, Uint8Array.from(cells, (k) => (k < 0 ? 0 : map.shade[k]!)), colours);
   if (w > 9 && h > 9) {
-    for (let k = 1; k < xs.length; ++k)
-      pen.line(frame.left + k * w, frame.top, frame.left + k * w, frame.top + height, { stroke: pen.theme.card });
-    for (let k = 1; k < ys.length; ++k)
-      pen.line(frame.left, frame.top + k * h, frame.left + width, frame.top + k * h, { stroke: pen.theme.card });
+    const lines: number[] = [];
+    for (let k = 1; k < xs.length; ++k) lines.push(frame.left + k * w, frame.top, frame.left + k * w, frame.top + height);
+    for (let k = 1; k < ys.length; ++k) lines.push(frame.left, frame.top + k * h, frame.left + width, frame.top + k * h);
+    pen.segments(lines, { stroke: pen.theme.card });
   }
   labels(pen, xs, (k) => frame.left + (k + 0.5) * w, w, "x");
   labels(pen, ys, (k) => frame.top + (k + 0.5) * h, h, "y");
   pen.text(frame.left + width / 2, frame.top + height + 34, axisTitle(options.x), { colour: pen.theme.soft, anchor: "middle" });
   pen.text(8, frame.top - 12, axisTitle(options.y), { colour: pen.theme.soft });
-  outline(pen, grid, xs.length, w, h, options.inRegion);
-  const fewCells = w > 44 && h > 20 && grid.length < 400;
-  grid.forEach((point, k) => {
-    if (!point) return;
-    const x = frame.left + ((k % xs.length) + 0.5) * w;
-    const y = frame.top + (Math.floor(k / xs.length) + 0.5) * h;
-    if (fewCells) {
-      pen.text(x, y + 4, scoreText(mean(point, options.metric)), {
-        size: 11,
-        anchor: "middle",
-        colour: readable(colours[k]!),
-      });
-    }
-    if (options.isChosen(point))
-      fewCells
-        ? pen.rect(x - w / 2 + 2, y - h / 2 + 2, w - 4, h - 4, { stroke: pen.theme.colours[1]!, width: 2.5, radius: 4 })
-        : pen.circle(x, y, Math.max(4, Math.min(10, 0.6 * Math.min(w, h))), { stroke: pen.theme.colours[1]!, width: 2.5 });
-  });
-  const spotOf = (k: number): Spot | null => {
-    const point = grid[k];
-    if (!point) return null;
-    const x = frame.left + ((k % xs.length) + 0.5) * w;
-    const y = frame.top + (Math.floor(k / xs.length) + 0.5) * h;
-    const spot: Spot = { x, y, radius: 4, text: heatText(point, options.metric) };
-    if (options.pick) spot.pick = () => options.pick!(point);
-    return spot;
-  };
-  if (grid.length <= 2000)
-    for (let k = 0; k < grid.length; ++k) {
-      const spot = spotOf(k);
-      if (spot) pen.spots.push(spot);
-    }
+  pen.segments(outline(map, cells, xs.length, w, h), { stroke: pen.theme.ink, width: 1.8 });
+  const middle = (cell: number) => [frame.left + ((cell % xs.length) + 0.5) * w, frame.top + (Math.floor(cell / xs.length) + 0.5) * h] as const;
+  const fewCells = w > 44 && h > 20 && cells.length < 400;
+  if (fewCells)
+    cells.forEach((k, cell) => {
+      if (k < 0) return;
+      const [x, y] = middle(cell);
+      pen.text(x, y + 4, scoreText(mean(map.points[k]!, options.metric)), { size: 11, anchor: "middle", colour: readable(colours[map.shade[k]!]!) });
+    });
+  for (const k of map.chosen) {
+    const cell = cells.indexOf(k);
+    if (cell < 0) continue;
+    const [x, y] = middle(cell);
+    if (fewCells) pen.rect(x - w / 2 + 2, y - h / 2 + 2, w - 4, h - 4, { stroke: pen.theme.colours[1]!, width: 2.5, radius: 4 });
+    else pen.circle(x, y, Math.max(4, Math.min(10, 0.6 * Math.min(w, h))), { stroke: pen.theme.colours[1]!, width: 2.5 });
+  }
+  const spotAt = (cell: number): Spot | null => (cells[cell]! < 0 ? null : spotOf(map, cells[cell]!, ...middle(cell), 4));
+  if (cells.length <= 2000) pen.spots.push(...Array.from(cells.keys(), spotAt).filter((spot) => spot !== null));
   pen.finder = (x, y) => {
     const c = Math.floor((x - frame.left) / w);
     const r = Math.floor((y - frame.top) / h);
-    return c >= 0 && r >= 0 && c < xs.length && r < ys.length ? spotOf(r * xs.length + c) : null;
+    return c >= 0 && r >= 0 && c < xs.length && r < ys.length ? spotAt(r * xs.length + c) : null;
   };
 }
 
@@ -151,46 +166,71 @@ function labels(pen: Pen, values: Value[], place: (k: number) => number, step: n
   });
 }
 
-/** The border of the region within one standard error of the best. */
-function outline(
-  pen: Pen,
-  grid: (ScoredPoint | undefined)[],
-  columns: number,
-  w: number,
-  h: number,
-  inside: (point: ScoredPoint) => boolean,
-): void {
-  const style = { stroke: pen.theme.ink, width: 1.8 };
+/** The border of the region within one standard error of the best, as ends of lines. */
+function outline({ inRegion }: HeatMap, cells: Int32Array, columns: number, w: number, h: number): number[] {
   const isIn = (c: number, r: number) => {
-    const point = c >= 0 && c < columns ? grid[r * columns + c] : undefined;
-    return !!point && inside(point);
+    const k = c >= 0 && c < columns ? cells[r * columns + c] : undefined;
+    return k !== undefined && k >= 0 && inRegion[k] === 1;
   };
-  const lines = grid.length / columns;
+  const ends: number[] = [];
+  const lines = cells.length / columns;
   for (let r = 0; r < lines; ++r)
     for (let c = 0; c < columns; ++c) {
       if (!isIn(c, r)) continue;
       const x = frame.left + c * w;
       const y = frame.top + r * h;
-      if (!isIn(c - 1, r)) pen.line(x, y, x, y + h, style);
-      if (!isIn(c + 1, r)) pen.line(x + w, y, x + w, y + h, style);
-      if (!isIn(c, r - 1)) pen.line(x, y, x + w, y, style);
-      if (!isIn(c, r + 1)) pen.line(x, y + h, x + w, y + h, style);
+      if (!isIn(c - 1, r)) ends.push(x, y, x, y + h);
+      if (!isIn(c + 1, r)) ends.push(x + w, y, x + w, y + h);
+      if (!isIn(c, r - 1)) ends.push(x, y, x + w, y);
+      if (!isIn(c, r + 1)) ends.push(x, y + h, x + w, y + h);
     }
+  return ends;
 }
 
-function drawDots(pen: Pen, options: HeatOptions, shown: ScoredPoint[], share: (point: ScoredPoint) => number): void {
-  const numbers = (axis: string) => shown.map((point) => Number(point.values[axis]));
+const bucket = 12; // pixels
+
+function drawDots(pen: Pen, map: HeatMap): void {
+  const { options, points } = map;
+  const numbers = (axis: string) => points.map((point) => Number(point.values[axis]));
   const x = parameterAxis(numbers(options.x), frame.left + 14, pen.width - frame.right - 14);
   const y = parameterAxis(numbers(options.y), pen.height - frame.bottom - 14, frame.top + 14);
   pen.bottomAxis(x, frame.top, pen.height - frame.bottom, logTitle(options.x, x));
   pen.leftAxis(y, frame.left, pen.width - frame.right, logTitle(options.y, y));
-  const radius = shown.length > 3000 ? 2.5 : shown.length > 300 ? 4 : 7;
-  const ordered = [...shown].sort((a, b) => share(a) - share(b));
-  for (const point of ordered) {
-    const px = at(x, Number(point.values[options.x]));
-    const py = at(y, Number(point.values[options.y]));
-    pen.circle(px, py, radius, { fill: shade(pen.theme, share(point)), stroke: options.inRegion(point) ? pen.theme.ink : pen.theme.rule, width: 1.2 });
-    if (options.isChosen(point)) pen.circle(px, py, radius + 4, { stroke: pen.theme.colours[1]!, width: 2.5 });
-    pen.spot(px, py, radius, heatText(point, options.metric), options.pick && (() => options.pick!(point)));
+  const radius = points.length > 3000 ? 2.5 : points.length > 300 ? 4 : 7;
+  const places = points.map((point) => [at(x, Number(point.values[options.x])), at(y, Number(point.values[options.y]))] as const);
+  // The better, the later, so that good ones stay in view.
+  const colours = palette(pen);
+  const order = Uint32Array.from(points.keys()).sort((a, b) => map.shade[a]! - map.shade[b]!);
+  for (let from = 0; from < order.length; ) {
+    const level = map.shade[order[from]!]!;
+    let to = from;
+    while (to < order.length && map.shade[order[to]!] === level) ++to;
+    const own = [...order.subarray(from, to)];
+    for (const region of [0, 1])
+      pen.circles(own.filter((k) => map.inRegion[k] === region).map((k) => places[k]!), radius, { fill: colours[level]!, stroke: region ? pen.theme.ink : pen.theme.rule, width: 1.2 });
+    from = to;
   }
+  for (const k of map.chosen) pen.circle(...places[k]!, radius + 4, { stroke: pen.theme.colours[1]!, width: 2.5 });
+  if (points.length <= 2000) {
+    pen.spots.push(...places.map((place, k) => spotOf(map, k, ...place, radius)));
+    return;
+  }
+  const buckets = new Map<number, number[]>();
+  const key = (px: number, py: number) => Math.floor(px / bucket) * 65536 + Math.floor(py / bucket);
+  places.forEach(([px, py], k) => {
+    const own = buckets.get(key(px, py));
+    if (own) own.push(k);
+    else buckets.set(key(px, py), [k]);
+  });
+  pen.finder = (px, py) => {
+    let best = -1;
+    let distance = bucket;
+    for (const dx of [-bucket, 0, bucket])
+      for (const dy of [-bucket, 0, bucket])
+        for (const k of buckets.get(key(px + dx, py + dy)) ?? []) {
+          const d = Math.hypot(places[k]![0] - px, places[k]![1] - py);
+          if (d < distance) [best, distance] = [k, d];
+        }
+    return best < 0 ? null : spotOf(map, best, ...places[best]!, radius);
+  };
 }

@@ -47,8 +47,11 @@ export abstract class Pen {
   abstract path(points: readonly XY[], style: Style, closed?: boolean): void;
   abstract circle(x: number, y: number, radius: number, style: Style): void;
   abstract text(x: number, y: number, text: string, style?: TextStyle): void;
-  /** Cells of a grid, row by row; a colour of "" leaves a cell out. */
-  abstract cells(x: number, y: number, width: number, height: number, columns: number, colours: string[]): void;
+  abstract circles(places: readonly XY[], radius: number, style: Style): void;
+  /** Lines that are not connected: x and y of one end, then of the other. */
+  abstract segments(ends: number[], style: Style): void;
+  /** Cells of a grid, line by line, as places in a palette of #rrggbb; a colour of "" leaves a cell out. */
+  abstract cells(x: number, y: number, width: number, height: number, columns: number, cells: Uint8Array, palette: string[]): void;
 
   line(x1: number, y1: number, x2: number, y2: number, style: Style): void {
     this.path([[x1, y1], [x2, y2]], style);
@@ -128,8 +131,26 @@ export class CanvasPen extends Pen {
   }
 
   circle(x: number, y: number, radius: number, style: Style): void {
-    this.context.beginPath();
-    this.context.arc(x, y, radius, 0, 2 * Math.PI);
+    this.circles([[x, y]], radius, style);
+  }
+
+  circles(places: readonly XY[], radius: number, style: Style): void {
+    const c = this.context;
+    c.beginPath();
+    for (const [x, y] of places) {
+      c.moveTo(x + radius, y);
+      c.arc(x, y, radius, 0, 2 * Math.PI);
+    }
+    this.finish(style);
+  }
+
+  segments(ends: number[], style: Style): void {
+    const c = this.context;
+    c.beginPath();
+    for (let k = 0; k < ends.length; k += 4) {
+      c.moveTo(ends[k]!, ends[k + 1]!);
+      c.lineTo(ends[k + 2]!, ends[k + 3]!);
+    }
     this.finish(style);
   }
 
@@ -146,37 +167,28 @@ export class CanvasPen extends Pen {
     c.restore();
   }
 
-  cells(x: number, y: number, width: number, height: number, columns: number, colours: string[]): void {
-    const lines = colours.length / columns;
+  cells(x: number, y: number, width: number, height: number, columns: number, cells: Uint8Array, palette: string[]): void {
     const c = this.context;
-    const image = cellImage(columns, lines, colours);
     const smooth = c.imageSmoothingEnabled;
     c.imageSmoothingEnabled = false;
-    c.drawImage(image, x, y, width, height);
+    c.drawImage(cellImage(columns, cells, palette), x, y, width, height);
     c.imageSmoothingEnabled = smooth;
   }
 }
 
-/** One pixel for each cell: a hundred thousand cells are one copy. Colours are #rrggbb. */
-function cellImage(columns: number, lines: number, colours: string[]): HTMLCanvasElement {
+/** One pixel for each cell: a hundred thousand cells are one copy. */
+function cellImage(columns: number, cells: Uint8Array, palette: string[]): HTMLCanvasElement {
   const canvas = document.createElement("canvas");
   canvas.width = columns;
-  canvas.height = lines;
+  canvas.height = cells.length / columns;
   const context = canvas.getContext("2d")!;
-  const image = context.createImageData(columns, lines);
+  const image = context.createImageData(canvas.width, canvas.height);
   const words = new Uint32Array(image.data.buffer);
-  const known = new Map<string, number>();
-  for (let k = 0; k < colours.length; ++k) {
-    const colour = colours[k]!;
-    if (colour === "") continue;
-    let word = known.get(colour);
-    if (word === undefined) {
-      const rgb = parseInt(colour.slice(1), 16);
-      word = ((255 << 24) | ((rgb & 255) << 16) | (rgb & 0xff00) | (rgb >> 16)) >>> 0;
-      known.set(colour, word);
-    }
-    words[k] = word;
-  }
+  const known = Uint32Array.from(palette, (colour) => {
+    const rgb = parseInt(colour.slice(1), 16);
+    return colour === "" ? 0 : (255 << 24) | ((rgb & 255) << 16) | (rgb & 0xff00) | (rgb >> 16);
+  });
+  for (let k = 0; k < cells.length; ++k) words[k] = known[cells[k]!]!;
   context.putImageData(image, 0, 0);
   return canvas;
 }
@@ -219,16 +231,27 @@ export class SvgPen extends Pen {
     } fill="${style.colour ?? this.theme.ink}" text-anchor="${style.anchor ?? "start"}"${turn}>${escaped(text)}</text>\n`;
   }
 
-  cells(x: number, y: number, width: number, height: number, columns: number, colours: string[]): void {
-    const lines = colours.length / columns;
-    if (colours.length > 5000) {
-      const image = cellImage(columns, lines, colours).toDataURL();
+  circles(places: readonly XY[], radius: number, style: Style): void {
+    for (const [x, y] of places) this.circle(x, y, radius, style);
+  }
+
+  segments(ends: number[], style: Style): void {
+    let data = "";
+    for (let k = 0; k < ends.length; k += 4) data += `M${round(ends[k]!)} ${round(ends[k + 1]!)}L${round(ends[k + 2]!)} ${round(ends[k + 3]!)}`;
+    if (data) this.body += `<path d="${data}"${this.attributes(style)}/>\n`;
+  }
+
+  cells(x: number, y: number, width: number, height: number, columns: number, cells: Uint8Array, palette: string[]): void {
+    const lines = cells.length / columns;
+    if (cells.length > 5000) {
+      const image = cellImage(columns, cells, palette).toDataURL();
       this.body += `<image x="${x}" y="${y}" width="${width}" height="${height}" preserveAspectRatio="none" style="image-rendering: pixelated" href="${image}"/>\n`;
       return;
     }
     const w = width / columns;
     const h = height / lines;
-    colours.forEach((fill, k) => {
+    cells.forEach((colour, k) => {
+      const fill = palette[colour]!;
       if (fill) this.rect(x + (k % columns) * w, y + Math.floor(k / columns) * h, w + 0.3, h + 0.3, { fill });
     });
   }

@@ -108,7 +108,7 @@ export function drawSurface(pen: Pen, surface: Surface, view: View): void {
     const { at: place } = project(u, v, h);
     if (few) pen.circle(place[0], place[1], 2, { fill: pen.theme.ink, opacity: 0.6 });
     if (options.isChosen(point)) pen.circle(place[0], place[1], 7, { stroke: pen.theme.colours[1]!, width: 2.5 });
-    pen.spot(place[0], place[1], 3, heatText(point, options.metric));
+    if (few) pen.spot(place[0], place[1], 3, heatText(point, options.metric));
   }
   const label = (u: number, v: number, text: string) => {
     const { at: place } = project(u, v, 0);

@@ -10,18 +10,6 @@ export function csvText(columns: string[], rows: Cell[][]): string {
   return [columns, ...rows].map((row) => row.map(field).join(",") + "\n").join("");
 }
 
-/** A CSV text with quotes, as plots of the HTML report hold it. */
-export function parseCsv(text: string): string[][] {
-  const rows: string[][] = [];
-  for (const line of text.trim().split("\n")) {
-    const row: string[] = [];
-    for (const match of line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g))
-      row.push(match[1] !== undefined ? match[1].replace(/""/g, '"') : (match[2] ?? ""));
-    rows.push(row);
-  }
-  return rows;
-}
-
 /** Offers a file to the browser's downloads. */
 export function save(content: Blob | string, type: string, name: string): void {
   const link = document.createElement("a");

@@ -60,6 +60,14 @@ export function summarise(values: (number | null)[]): Summary {
   return { mean, standard_deviation: deviation, standard_error: deviation / Math.sqrt(n), splits: n };
 }
 
+/** Wilson's 95 % interval of a share of n. */
+export function wilson(share: number, n: number): [number, number] {
+  const z = 1.96;
+  const centre = (share + (z * z) / (2 * n)) / (1 + (z * z) / n);
+  const reach = (z * Math.sqrt((share * (1 - share)) / n + (z * z) / (4 * n * n))) / (1 + (z * z) / n);
+  return [Math.max(0, centre - reach), Math.min(1, centre + reach)];
+}
+
 /** Collects models of a running search as they are scored. */
 export class LivePoints {
   private readonly points = new Map<string, ScoredPoint & { sizes: number[] }>();
@@ -115,7 +123,7 @@ export function direction(metrics: Metric[], name: string): 1 | -1 {
 
 export function bestOf(points: ScoredPoint[], metric: string, sign: 1 | -1): ScoredPoint | null {
   let best: ScoredPoint | null = null;
-  const most = Math.max(0, ...points.map((point) => point.scores[metric]?.splits ?? 0));
+  const most = points.reduce((largest, point) => Math.max(largest, point.scores[metric]?.splits ?? 0), 0);
   for (const point of points) {
     if ((point.scores[metric]?.splits ?? 0) < most) continue; // scored on fewer splits
     if (Number.isFinite(mean(point, metric)) && (!best || sign * mean(point, metric) > sign * mean(best, metric))) best = point;

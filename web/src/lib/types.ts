@@ -193,6 +193,13 @@ export interface Progress {
   seconds_left: number | null;
 }
 
+/** What a running process takes of the machine. */
+export interface Use {
+  cores: number;
+  memory_bytes: number;
+  gpus: { name: string; load: number; used_bytes: number; total_bytes: number; own_bytes: number }[];
+}
+
 export type JobState = "queued" | "running" | "stopping" | "stopped" | "done" | "failed";
 
 export interface Job {
@@ -352,6 +359,12 @@ export interface Results {
     features: StableFeature[];
     best: Point;
     points: (Record<string, unknown> & Summary)[];
+  };
+  path?: {
+    resample: number;
+    chosen: Point;
+    alphas: number[];
+    columns: { class: string | null; features: { index: number; name: string; effects: number[] }[] }[];
   };
   warnings: string[];
   notes: string[];

@@ -172,7 +172,7 @@ function Comparison({ ids }: { ids: string[] }) {
           columns={[
             { name: "name", title: "run", cell: (line) => <a href={link("runs", line.id)}>{line.name}</a> },
             { name: "mean", title: "mean", right: true, key: (line) => line.mean, cell: (line) => scoreText(line.mean) },
-            { name: "interval", title: "95 % interval", right: true, cell: (line) => (line.interval ? line.interval.map(scoreText).join(" to ") : "") },
+            ...(intervals.length > 0 ? [{ name: "interval", title: "95 % interval", right: true, cell: (line: Line) => (line.interval ? line.interval.map(scoreText).join(" to ") : "") }] : []),
             { name: "difference", title: `difference to ${lines[0]!.name}`, right: true, key: (line) => line.difference, cell: (line) => signed(line.difference) },
             { name: "difference-interval", title: "its 95 % interval", right: true, cell: (line) => (line.differenceInterval ? line.differenceInterval.map(signed).join(" to ") : "") },
             { name: "p", title: "p-value", right: true, key: (line) => line.p, cell: (line) => (line.p == null ? "" : line.p < 0.0001 ? "< 0.0001" : line.p.toFixed(4)) },

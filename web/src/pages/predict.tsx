@@ -123,7 +123,7 @@ function TypedRow(props: { inputs: Inputs; busy: boolean; onPredict: (columns: s
   return (
     <Card
       title="One row, typed"
-      about={`It begins as the first row of the training data. ${plural(inputs.total_columns, "column")}.`}
+      about={`It begins as the first row of the training data. ${plural(Math.max(inputs.columns.length, inputs.total_columns - 1), "column")}.`}
       actions={inputs.columns.length > 12 && <input class="search" type="search" aria-label="Find columns" placeholder="Find columns" value={query} onInput={(event) => setQuery(event.currentTarget.value)} />}
     >
       <form

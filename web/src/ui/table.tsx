@@ -1,5 +1,5 @@
 // Tables: a short one that sorts, and one that draws only the rows in view, of any number.
-import type { ComponentChildren } from "preact";
+import { Component, type ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 
 import { useFrame, useSize } from "../lib/hooks";
@@ -116,7 +116,63 @@ export interface GridProps {
   onView?: (firstRow: number, rowCount: number, firstColumn: number, columnCount: number) => void;
   onPick?: (row: number) => void;
   picked?: number | null;
-  firstRow?: number; // number of the first row, as shown
+  /** How a row is numbered; left out: from 1. */
+  number?: (row: number) => number;
+}
+
+interface GridRowProps {
+  row: number;
+  grid: GridProps;
+  picked: boolean;
+  numbers: number;
+  offsets: number[];
+  firstColumn: number;
+  lastColumn: number;
+}
+
+/** Rows that stay in view while a grid is scrolled are left as they are. */
+class GridRow extends Component<GridRowProps> {
+  override shouldComponentUpdate(next: GridRowProps): boolean {
+    const now = this.props;
+    return (Object.keys(next) as (keyof GridRowProps)[]).some((key) => now[key] !== next[key]);
+  }
+
+  override render({ row, grid, picked, numbers, offsets, firstColumn, lastColumn }: GridRowProps) {
+    const number = grid.number?.(row) ?? row + 1;
+    return (
+      <div
+        role="row"
+        aria-rowindex={row + 2}
+        aria-selected={grid.onPick ? picked : undefined}
+        class={`grid-row${grid.onPick ? " pick" : ""}${picked ? " picked" : ""}`}
+        onClick={() => grid.onPick?.(row)}
+      >
+        <span class="grid-number" role="rowheader" aria-colindex={1} style={{ width: `${numbers}px` }}>
+          {grid.onPick ? (
+            <button type="button" class="link" onClick={() => grid.onPick!(row)}>
+              {number}
+            </button>
+          ) : (
+            number
+          )}
+        </span>
+        {grid.columns.slice(firstColumn, lastColumn).map((column, k) => {
+          const text = grid.cell(row, firstColumn + k);
+          return (
+            <span
+              key={firstColumn + k}
+              role="gridcell"
+              aria-colindex={firstColumn + k + 2}
+              class={`${column.kind === "number" ? "r" : ""}${text === undefined ? " unknown" : ""}`}
+              style={{ left: `${numbers + offsets[firstColumn + k]!}px`, width: `${column.width ?? 130}px` }}
+            >
+              {text ?? ""}
+            </span>
+          );
+        })}
+      </div>
+    );
+  }
 }
 
 /** A grid of any size: only cells in view are in the document. */
@@ -127,7 +183,7 @@ export function Grid(props: GridProps) {
     const element = ref.current;
     if (element) set({ top: element.scrollTop, left: element.scrollLeft });
   });
-  const numbers = 30 + 9 * String(props.rows).length;
+  const numbers = 30 + 9 * Math.max(String(props.rows).length, props.number ? 6 : 1);
   const offsets = useMemo(() => {
     const list = [0];
     for (const column of props.columns) list.push(list[list.length - 1]! + (column.width ?? 130));
@@ -189,43 +245,9 @@ export function Grid(props: GridProps) {
       </div>
       <div class="grid-body" role="rowgroup" style={{ height: `${inner}px`, width: `${numbers + offsets.at(-1)!}px` }}>
         <div role="presentation" style={{ transform: `translateY(${shift}px)` }}>
-          {Array.from({ length: count }, (_, r) => {
-            const row = from + r;
-            return (
-              <div
-                key={row}
-                role="row"
-                aria-rowindex={row + 2}
-                aria-selected={props.onPick ? props.picked === row : undefined}
-                class={`grid-row${props.onPick ? " pick" : ""}${props.picked === row ? " picked" : ""}`}
-                onClick={() => props.onPick?.(row)}
-              >
-                <span class="grid-number" role="rowheader" aria-colindex={1} style={{ width: `${numbers}px` }}>
-                  {props.onPick ? (
-                    <button type="button" class="link" onClick={() => props.onPick!(row)}>
-                      {row + (props.firstRow ?? 1)}
-                    </button>
-                  ) : (
-                    row + (props.firstRow ?? 1)
-                  )}
-                </span>
-                {shown.map((column, k) => {
-                  const text = props.cell(row, firstColumn + k);
-                  return (
-                    <span
-                      key={firstColumn + k}
-                      role="gridcell"
-                      aria-colindex={firstColumn + k + 2}
-                      class={`${column.kind === "number" ? "r" : ""}${text === undefined ? " unknown" : ""}`}
-                      style={{ left: `${numbers + offsets[firstColumn + k]!}px`, width: `${column.width ?? 130}px` }}
-                    >
-                      {text ?? ""}
-                    </span>
-                  );
-                })}
-              </div>
-            );
-          })}
+          {Array.from({ length: count }, (_, r) => (
+            <GridRow key={from + r} row={from + r} grid={props} picked={props.picked === from + r} {...{ numbers, offsets, firstColumn, lastColumn }} />
+          ))}
         </div>
       </div>
     </div>

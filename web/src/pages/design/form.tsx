@@ -181,7 +181,7 @@ function EstimateView({ design }: { design: Design }) {
   if (estimate.points > 0) rows.push(["points", grouped(estimate.points)]);
   if (estimate.splits > 0) rows.push(["splits", grouped(estimate.splits)]);
   if (estimate.models > 0) rows.push(["models", grouped(estimate.models)]);
-  if (estimate.seconds != null) rows.push(["time, roughly", duration(estimate.seconds)]);
+  if (estimate.seconds != null) rows.push(["time, roughly", estimate.seconds < 1 ? "less than 1 s" : duration(estimate.seconds)]);
   if (estimate.bytes > 0) rows.push(["memory, roughly", bytes(estimate.bytes)]);
   if (estimate.device) rows.push(["device", estimate.device]);
   return (

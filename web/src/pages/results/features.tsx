@@ -5,10 +5,8 @@ import { barsHeight, drawBars, type Bar } from "../../charts/bars";
 import { drawLines, type Series } from "../../charts/curves";
 import { Picture } from "../../charts/picture";
 import { parameterAxis } from "../../charts/scale";
-import { address } from "../../lib/api";
-import { parseCsv } from "../../lib/csv";
-import { brief, general, grouped, percent, scoreTitle, type Summary } from "../../lib/format";
-import { useLoad } from "../../lib/hooks";
+import { axisTitle, brief, general, grouped, percent, scoreTitle, settingText, type Summary } from "../../lib/format";
+import { pointText, wilson } from "../../lib/points";
 import type { Results, RunDetail, StableFeature } from "../../lib/types";
 import { Card, Empty, Select } from "../../ui/basic";
 import { Grid, Table, type Column } from "../../ui/table";
@@ -23,7 +21,7 @@ export function FeatureCards({ run, results }: ResultsProps) {
   return (
     <div class="cards">
       <Frequencies results={results} />
-      <Paths run={run} />
+      <Paths results={results} />
       <Importance results={results} />
       <Weights results={results} />
       <StabilityTable results={results} />
@@ -80,21 +78,13 @@ function Importance({ results }: { results: Results }) {
 
 const firstNumber = (value: StableFeature["mean_weight"]): number | null => (value == null ? null : typeof value === "number" ? value : (Object.values(value)[0] ?? null));
 
-/** Wilson's 95 % interval of how often a feature was chosen. */
-function interval(share: number, n: number): [number, number] {
-  const z = 1.96;
-  const centre = (share + (z * z) / (2 * n)) / (1 + (z * z) / n);
-  const reach = (z * Math.sqrt((share * (1 - share)) / n + (z * z) / (4 * n * n))) / (1 + (z * z) / n);
-  return [Math.max(0, centre - reach), Math.min(1, centre + reach)];
-}
-
 function Frequencies({ results }: { results: Results }) {
   const stability = results.stability;
   if (!stability?.features.length) return null;
   const resamples = results.outer?.folds.length ?? 0;
   const bars = stability.features.slice(0, 30).map((feature): Bar => {
     const weight = firstNumber(feature.mean_weight) ?? 0;
-    const ends = resamples > 1 ? interval(feature.frequency, resamples) : undefined;
+    const ends = resamples > 1 ? wilson(feature.frequency, resamples) : undefined;
     return { name: feature.name, value: feature.frequency, label: percent(feature.frequency), colour: weight >= 0 ? 0 : 1, low: ends?.[0], high: ends?.[1] };
   });
   const two = results.classes.length === 2;
@@ -140,70 +130,37 @@ function weightText(value: StableFeature["mean_weight"]): string {
   return Object.entries(value).map(([name, weight]) => `${name} ${general(weight, 3)}`).join(", ");
 }
 
-interface Path {
-  title: string;
-  about: string;
-  columns: string[];
-  rows: string[][];
-}
+type PathColumn = NonNullable<Results["path"]>["columns"][number];
 
-/** The report holds the path of weights as the data of its plot. */
-async function pathsOf(run: RunDetail, signal: AbortSignal): Promise<Path[]> {
-  const text = (await (await fetch(address(`runs/${run.id}/report`), { signal })).text()).replace(/<style>[^]*?<\/style>/g, "");
-  const page = new DOMParser().parseFromString(text, "text/html");
-  return [...page.querySelectorAll(".card")]
-    .filter((card) => card.querySelector("h2")?.textContent?.startsWith("Weights along the path"))
-    .flatMap((card) => {
-      const rows = parseCsv(card.querySelector("metadata")?.textContent ?? "");
-      const [columns = [], ...rest] = rows;
-      return rest.length < 2 ? [] : [{ title: card.querySelector("h2")!.textContent!, about: card.querySelector("p")?.textContent ?? "", columns, rows: rest }];
-    });
-}
-
-function Paths({ run }: { run: RunDetail }) {
-  const wanted = run.kind === "study" && run.files.some(({ name }) => name === "report.html");
-  const loaded = useLoad((signal) => (wanted ? pathsOf(run, signal) : Promise.resolve([])), [run.id, run.modified]);
-  return <>{loaded.value?.map((path) => <PathPicture key={path.title} path={path} />)}</>;
-}
-
-/** Either a column for each feature, or lines of feature, alpha and weight. */
-export function pathSeries(path: { columns: string[]; rows: string[][] }): Series[] {
-  const alpha = path.columns.findIndex((name) => /alpha/i.test(name));
-  const feature = path.columns.findIndex((name) => /feature|name/i.test(name));
-  const groups = new Map<string, [number, number][]>();
-  for (const row of path.rows) {
-    const x = Number(row[alpha]);
-    if (feature >= 0) {
-      const value = path.columns.findIndex((_, k) => k !== alpha && k !== feature);
-      const own = groups.get(row[feature]!) ?? [];
-      groups.set(row[feature]!, own);
-      own.push([x, Number(row[value])]);
-    } else
-      path.columns.forEach((name, k) => {
-        if (k === alpha) return;
-        const own = groups.get(name) ?? [];
-        groups.set(name, own);
-        own.push([x, Number(row[k])]);
-      });
-  }
-  const size = (points: [number, number][]) => Math.max(...points.map(([, value]) => Math.abs(value)));
-  return [...groups]
-    .sort(([, a], [, b]) => size(b) - size(a))
-    .map(([name, points], k) => ({ name, colour: k < 8 ? k : "faint", points: points.sort((a, b) => a[0] - b[0]) }));
-}
-
-function PathPicture({ path }: { path: Path }) {
-  const series = useMemo(() => pathSeries(path), [path]);
-  const alphas = series.flatMap(({ points }) => points.map(([x]) => x));
+/** Weights along the path of alphas; the largest are named. */
+function Paths({ results }: { results: Results }) {
+  const [shown, setShown] = useState(0);
+  const path = results.path;
+  const column = path?.columns[shown];
+  if (!path || !column || column.features.length === 0 || path.alphas.length < 2) return null;
+  const named = column.features.slice(0, 8);
+  const series = column.features.map(({ name, effects }, k): Series => ({ name, colour: k < named.length ? k : "faint", points: effects.map((effect, a) => [path.alphas[a]!, effect] as const) }));
+  const chosen = Number(path.chosen["alpha"]);
+  const title = (one: PathColumn, k: number) => one.class ?? String(k + 1);
   return (
     <Picture
-      title={path.title}
-      about={path.about}
+      title={`Weights along the path of resample ${path.resample}`}
+      about={`From the strongest penalty on the right, where no feature has a weight, to the weakest. It chose ${pointText(path.chosen, settingText, axisTitle)}; dashed: that alpha. Of features that some resample chose.`}
       height={360}
-      legend={series.slice(0, 8).map(({ name }, colour) => ({ colour, text: name }))}
-      draw={(pen) => drawLines(pen, { x: "alpha (log scale)", y: "weight times standard deviation", series, xAxis: (first, last) => parameterAxis(alphas, first, last), horizontal: 0 })}
-      data={() => ({ columns: path.columns, rows: path.rows })}
-      keys={[series]}
+      legend={named.map(({ name }, colour) => ({ colour, text: name }))}
+      draw={(pen) =>
+        drawLines(pen, {
+          x: "alpha (log scale)",
+          y: "weight times standard deviation",
+          series: [...series].reverse(),
+          xAxis: (first, last) => parameterAxis(path.alphas, first, last),
+          horizontal: 0,
+          vertical: { x: chosen, text: "chosen" },
+        })
+      }
+      data={() => ({ columns: ["feature", ...path.alphas.map((alpha) => `alpha ${alpha}`)], rows: column.features.map(({ name, effects }) => [name, ...effects]) })}
+      keys={[column]}
+      controls={path.columns.length > 1 && <Select label="class" value={String(shown)} onChange={(value) => setShown(Number(value))} options={path.columns.map((one, k) => ({ value: String(k), text: title(one, k) }))} />}
     />
   );
 }

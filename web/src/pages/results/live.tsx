@@ -3,11 +3,11 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import { address } from "../../lib/api";
 import { listen } from "../../lib/events";
-import { axisTitle, duration, grouped, score, scoreTitle, settingText, spread } from "../../lib/format";
+import { axisTitle, bytes, duration, grouped, percent, score, scoreTitle, settingText, spread } from "../../lib/format";
 import { useLoad } from "../../lib/hooks";
 import { bestOf, direction, LivePoints, pointText, type Points } from "../../lib/points";
 import { parameters } from "../../lib/store";
-import type { Job, LiveModel, Progress, RunDetail } from "../../lib/types";
+import type { Job, LiveModel, Progress, RunDetail, Use } from "../../lib/types";
 import { Card, CopyBlock, ProgressBar, Tiles } from "../../ui/basic";
 import { FoldScores } from "./folds";
 import { PointsCards } from "./scores";
@@ -18,6 +18,7 @@ function useLive(run: RunDetail, active: boolean, onEnd: () => void) {
   const [shown, set] = useState<Points>(() => found.current.get());
   const [progress, setProgress] = useState<Progress | null>(run.progress);
   const [models, setModels] = useState(0);
+  const [use, setUse] = useState<Use | null>(null);
   useEffect(() => {
     if (!active) return;
     let timer: number | undefined;
@@ -36,6 +37,7 @@ function useLive(run: RunDetail, active: boolean, onEnd: () => void) {
         timer ??= setTimeout(refresh, Math.min(2000, 3 * cost));
       },
       progress: (data) => setProgress(JSON.parse(data) as Progress),
+      use: (data) => setUse(JSON.parse(data) as Use),
       state: (data) => {
         const { state } = JSON.parse(data) as { state: string };
         if (state === "running" || state === "queued") return;
@@ -48,7 +50,27 @@ function useLive(run: RunDetail, active: boolean, onEnd: () => void) {
       clearTimeout(timer);
     };
   }, [run.id, active]);
-  return { points: shown, progress, models, outer: found.current.outer };
+  return { points: shown, progress, models, use, outer: found.current.outer };
+}
+
+/** GPUs on which the process has memory; all, if the driver does not say whose memory it is. */
+function UseCard({ use }: { use: Use }) {
+  const own = use.gpus.filter((gpu) => gpu.own_bytes > 0);
+  const gpus = own.length > 0 ? own : use.gpus;
+  return (
+    <Card title="What it takes of this machine">
+      <Tiles
+        list={[
+          { value: use.cores.toFixed(1), label: "cores busy" },
+          { value: bytes(use.memory_bytes), label: "memory" },
+          ...gpus.flatMap((gpu) => [
+            { value: percent(gpu.load), label: `of the time ${gpu.name} computes` },
+            { value: `${bytes(gpu.own_bytes || gpu.used_bytes)} of ${bytes(gpu.total_bytes)}`, label: `memory of ${gpu.name}${gpu.own_bytes > 0 ? "" : ", all programs"}` },
+          ]),
+        ]}
+      />
+    </Card>
+  );
 }
 
 export function Live(props: { run: RunDetail; job: Job | undefined; state: string; onEnd: () => void }) {
@@ -75,6 +97,7 @@ export function Live(props: { run: RunDetail; job: Job | undefined; state: strin
           <ProgressBar progress={progress} />
         </Card>
       )}
+      {state === "running" && live.use && <UseCard use={live.use} />}
       {tiles.length > 0 && <div class="live-tiles"><Tiles list={tiles} /></div>}
       {live.points.list.length > 0 ? (
         <div class="cards">

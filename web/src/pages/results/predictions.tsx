@@ -22,7 +22,10 @@ export function Predictions({ run, results }: ResultsProps) {
   const truth = page?.columns.indexOf("truth") ?? -1;
   const prediction = page?.columns.indexOf("prediction") ?? -1;
   const columns = useMemo(
-    () => (page?.columns ?? []).map((title, k): Column<Row> => ({ name: title, title, key: (row) => row[k], cell: (row) => (typeof row[k] === "number" ? brief(row[k]) : String(row[k] ?? "")), right: typeof page?.rows[0]?.[k] === "number" })),
+    () =>
+      (page?.columns ?? [])
+        .map((title, k): Column<Row> => ({ name: title, title, key: (row) => row[k], cell: (row) => (typeof row[k] === "number" ? brief(row[k]) : String(row[k] ?? "")), right: typeof page?.rows[0]?.[k] === "number" }))
+        .filter(({ name }) => name !== "row"), // it stands in front
     [page],
   );
   const rows = useMemo(() => {
@@ -55,6 +58,7 @@ export function Predictions({ run, results }: ResultsProps) {
           }))}
           label="Held-out rows"
           cell={(row, k) => String(columns[k]!.cell(rows[row]!))}
+          number={(row) => Number(rows[row]![0])}
           onPick={(row) => setPicked(rows[row]!)}
           picked={place}
         />

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 
 import { drawScoreCurves, type ScoreCurve } from "../../charts/curves";
-import { drawHeat, type HeatOptions } from "../../charts/heat";
+import { drawHeat, heatMap, type HeatOptions } from "../../charts/heat";
 import { columnsOf, drawParallel, mostLines, valueAt, within, type Ranges } from "../../charts/parallel";
 import { Picture } from "../../charts/picture";
 import { drawSurface, firstView, surfaceOf, turned, type View } from "../../charts/surface";
@@ -72,16 +72,20 @@ function Heat(props: OwnProps) {
     () => (isSize ? own.map((point) => ({ ...point, scores: point.size === undefined ? {} : { size: { mean: point.size } } })) : own),
     [own, isSize],
   );
-  const options: HeatOptions = {
-    points: list as ScoredPoint[],
-    x,
-    y,
-    metric: shown,
-    sign: isSize ? 1 : sign,
-    inRegion: isSize ? () => false : nearBest(own, metric, sign),
-    isChosen: (point) => (props.chosen ? same(point, props.chosen) : point === bestOf(own, metric, sign)),
-  };
-  const mesh = useMemo(() => (surface ? surfaceOf(options) : null), [surface, list, x, y, shown, props.chosen]);
+  const map = useMemo(() => {
+    const best = bestOf(own, metric, sign);
+    const options: HeatOptions = {
+      points: list as ScoredPoint[],
+      x,
+      y,
+      metric: shown,
+      sign: isSize ? 1 : sign,
+      inRegion: isSize ? () => false : nearBest(own, metric, sign),
+      isChosen: (point) => (props.chosen ? same(point, props.chosen) : point === best),
+    };
+    return heatMap(options);
+  }, [list, x, y, shown, props.chosen]);
+  const mesh = useMemo(() => (surface ? surfaceOf(map.options) : null), [surface, map]);
   const pick = (set: (axis: string) => void, other: string, swap: (axis: string) => void, now: string) => (axis: string) => {
     if (axis === other) swap(now);
     set(axis);
@@ -100,9 +104,9 @@ function Heat(props: OwnProps) {
           : `The stronger the colour, the better, finer near the best. Outlined: within one standard error of the best mean. Ringed: ${props.live ? "the best so far" : "the chosen point"}.${rest.length > 0 ? ` Of ${rest.map(axisTitle).join(" and ")} the best value.` : ""}`
       }
       height={(width) => Math.min(520, Math.max(300, width * 0.72))}
-      draw={(pen) => (mesh ? drawSurface(pen, mesh, view) : drawHeat(pen, options))}
+      draw={(pen) => (mesh ? drawSurface(pen, mesh, view) : drawHeat(pen, map))}
       data={() => pointData(list as ScoredPoint[], shown)}
-      keys={[list, x, y, shown, surface, surface && view, props.chosen]}
+      keys={[map, surface, surface && view]}
       {...(surface ? { onDrag: (dx: number, dy: number) => setView((old) => turned(old, dx, dy)) } : {})}
       controls={
         <>
@@ -246,7 +250,7 @@ function PointsTable({ points, metric, sign, chosen }: PointsProps) {
     return list;
   }, [points, metric]);
   const rows = useMemo(() => sortRows(points.list, columns, order), [points.list, columns, order]);
-  const picked = chosen ? rows.findIndex((point) => same(point, chosen)) : -1;
+  const picked = useMemo(() => (chosen ? rows.findIndex((point) => same(point, chosen)) : -1), [rows, chosen]);
   const heads = columns.map((column) => ({
     title: column.title,
     width: column.right ? 150 : 110,

@@ -4,6 +4,7 @@ import { drawScoreCurves } from "../../charts/curves";
 import { Picture } from "../../charts/picture";
 import { at, linear } from "../../charts/scale";
 import { axisTitle, grouped, percent, score, scoreTitle, settingText, spread } from "../../lib/format";
+import { wilson } from "../../lib/points";
 import type { Results } from "../../lib/types";
 import { Card } from "../../ui/basic";
 import { Table, type Column } from "../../ui/table";
@@ -74,14 +75,6 @@ function LearningCurve({ results }: { results: Results }) {
       keys={[steps]}
     />
   );
-}
-
-/** Wilson's interval of 95 %. */
-function wilson(share: number, n: number): [number, number] {
-  const z = 1.96;
-  const centre = (share + (z * z) / (2 * n)) / (1 + (z * z) / n);
-  const reach = (z * Math.sqrt((share * (1 - share)) / n + (z * z) / (4 * n * n))) / (1 + (z * z) / n);
-  return [centre - reach, centre + reach];
 }
 
 function Reliability({ results }: { results: Results }) {
