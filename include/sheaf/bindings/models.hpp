@@ -136,8 +136,8 @@ Value parameters_table(const std::vector<Parameter<Options>>& rows) {
         return known;
       });
 }
-/// The parameters of a kind of model, or of `read`, `search`, `pipeline`, `select`, `binning`, `neighbors`, `distance` and
-/// `percolator`.
+/// The parameters of a kind of model, or of `read`, `search`, `pipeline`, `select`, `binning`, `neighbors`, `distance`
+/// and `percolator`.
 inline Value parameters_table(const std::string& kind) {
   if (kind == "read") return parameters_table(parameters<ReadOptions>());
   if (kind == "search") return parameters_table(parameters<SearchOptions>());
