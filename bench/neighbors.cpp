@@ -257,25 +257,25 @@ void run_local(const Options& options, const char* what, const Decide& decide) {
 
 /// 20 values of K, 5 of lambda, 4 temperatures.
 void run_alh(const Options& options) {
-  run_local(
-      options, "adaptive local hyperplanes",
-      [&](const Context& context, const Dataset<float>& dataset, const Labels& labels,
-          std::span<const std::int32_t> rows, const Matrix<float>& queries) {
-        std::vector<neighbors::LocalSetting> settings;
-        for (std::int64_t k = 2; k <= 40; k += 2)
-          for (const double lambda : {0.01, 0.1, 1.0, 10.0, 100.0}) settings.push_back({k, lambda});
-        std::size_t count = 0;
-        for (const double temperature : {0.0, 0.5, 1.0, 2.0}) {
-          KnnOptions local;
-          local.rule = LocalRule::hyperplane;
-          local.weighting = FeatureWeighting::class_ratio;
-          local.temperature = temperature;
-          const auto weights = neighbors::learn_weights(context, dataset, labels, rows, local);
-          count +=
-              neighbors::decide_by_costs(context, local, weights, settings, dataset, labels, rows, queries).settings;
-        }
-        return count;
-      });
+  run_local(options, "adaptive local hyperplanes",
+            [&](const Context& context, const Dataset<float>& dataset, const Labels& labels,
+                std::span<const std::int32_t> rows, const Matrix<float>& queries) {
+              std::vector<neighbors::LocalSetting> settings;
+              for (std::int64_t k = 2; k <= 40; k += 2)
+                for (const double lambda : {0.01, 0.1, 1.0, 10.0, 100.0}) settings.push_back({k, lambda});
+              std::size_t count = 0;
+              for (const double temperature : {0.0, 0.5, 1.0, 2.0}) {
+                KnnOptions local;
+                local.rule = LocalRule::hyperplane;
+                local.weighting = FeatureWeighting::class_ratio;
+                local.temperature = temperature;
+                const auto weights = neighbors::learn_weights(context, dataset, labels, rows, local);
+                count += neighbors::decide_by_costs(context, local, weights, settings, dataset, labels, rows,
+                                                    neighbors::Asked<float>{queries, {}})
+                             .settings;
+              }
+              return count;
+            });
 }
 
 /// 4 values of K, 5 costs; SVM-KNN and FaLK-SVM.
@@ -289,7 +289,8 @@ void run_local_svm(const Options& options) {
                   for (const double cost : {0.01, 0.1, 1.0, 10.0, 100.0}) settings.push_back({k, 1, cost});
                 KnnOptions local;
                 local.rule = rule;
-                return neighbors::decide_by_svms(context, local, {}, settings, dataset, labels, {rows, {}, {}}, queries)
+                return neighbors::decide_by_svms(context, local, {}, settings, dataset, labels, {rows, {}, {}},
+                                                 neighbors::Asked<float>{queries, {}})
                     .settings;
               });
 }

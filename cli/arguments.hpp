@@ -34,7 +34,7 @@ struct Option {
   std::string also = {};                  ///< another name: "-m"
   FileUse use = FileUse::none;            ///< of the file that it names
 
-  // What forms show beyond that.
+  // Further contents of forms.
   ParameterType type = ParameterType::text;
   double low = std::numeric_limits<double>::lowest(), high = std::numeric_limits<double>::max();
   std::string preset = {};  ///< the default as text; empty: none that is fixed

@@ -37,7 +37,7 @@ class Common {
   Context context();
   /// The machine is shared with processes that were started together; only the first of them speaks.
   void share_machine(const queue::Ranks& ranks);
-  /// Where the device is automatic, chooses it for the work. Says which it is, but for a script that did not ask and
+  /// Chooses the device for the work if it is automatic. Says which it is, but for a script that did not ask and
   /// stays on the CPU.
   Context on_device(const Context& context, const WorkEstimate& work) const;
   /// If the device is automatic, uses the one that a search began on.

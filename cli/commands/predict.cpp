@@ -49,7 +49,7 @@ struct Predict {
     if (fills_missing(model)) reading.missing = Missing::keep;  // as in training
     if (!model.trained().has_precomputed_columns()) reading.known = model.known_columns();
     check_threshold(model);
-    if (explain_by == ExplainBy::neighbours && model.get_if<KnnModel>() == nullptr)
+    if (explain_by == ExplainBy::neighbours && model.trained().traits().decisive_rows == 0)
       fail_usage("--explain-by neighbours is for models of neighbours; this one is of the family {}", model.family());
     const auto reader = common.context();
     common.with_precision(input, [&]<class T>(std::type_identity<T>) {
@@ -86,14 +86,14 @@ struct Predict {
   template <class T>
   std::string explanation(const Context& context, const Model& model, const Dataset<T>& dataset,
                           const Predictions& predictions, std::optional<FeatureWeightsEffect>& weights_effect) const {
-    if (model.get_if<KnnModel>() == nullptr || explain_by == ExplainBy::features) {
+    if (model.trained().traits().decisive_rows == 0 || explain_by == ExplainBy::features) {
       auto options = explaining;
       options.most = explained.value_or(options.most);
       if (!model.keeps_means() && !common.quiet())
         say("the model keeps no means of its training rows: contributions are against 0");
       return explanations_csv(model, model.explain(context, dataset, options), predictions, dataset.kept);
     }
-    auto lists = model.deciding_rows(context, dataset, model.get_if<KnnModel>()->rows());
+    auto lists = model.deciding_rows(context, dataset, model.trained().traits().decisive_rows);
     std::optional<Predictions> without;
     if (const auto plain = model.without_feature_weights(context)) {
       without = predict(context, *plain, dataset);

@@ -53,7 +53,7 @@ struct Search {
     return points;
   }
 
-  /// What the search would train, and what that takes, roughly.
+  /// The models that the search would train, and a rough estimate of time and memory.
   template <class T>
   void print_plan(const Context& reader, const Dataset<T>& dataset) {
     auto space = model.space();

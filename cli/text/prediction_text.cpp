@@ -24,9 +24,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t most_classes = 12;  // whose confusions are shown
 constexpr std::size_t name_width = 20;
 
-bool is_survival(const Model& model) {
-  return model.get_if<LinearModel>() != nullptr && model.get_if<LinearModel>()->is_survival();
-}
+bool is_survival(const Model& model) { return model.trained().traits().survival; }
 
 std::string headline(const Model& model, const Predictions& predictions, const std::optional<Score>& found) {
   if (is_survival(model)) return fmt::format("{} rows, logarithms of hazards", grouped(predictions.rows));
@@ -155,8 +153,7 @@ std::vector<std::string> decision_names(const Model& model, const Predictions& p
   if (columns == 1) return {names.empty() ? "decision" : "decision for " + names[0]};
   std::vector<std::string> result;
   for (const auto& target : model.target_names()) result.push_back("decision for " + target);
-  const auto* svm = model.get_if<SvmModel>();
-  const bool pairs = svm != nullptr && svm->multi_class == MultiClass::one_vs_one;
+  const bool pairs = model.trained().traits().pairs;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!pairs) result.push_back("decision for " + names[i]);
     for (std::size_t j = i + 1; j < names.size() && pairs; ++j)

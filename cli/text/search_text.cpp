@@ -125,9 +125,8 @@ std::string chosen_text(const SearchResult& r) {
   std::string how = r.stack                            ? "as asked for"
                     : r.options.choice == Choice::best ? "the best mean"
                                                        : "the simplest within one standard error of *";
-  if (r.model->get_if<SvmModel>() != nullptr)
-    how += fmt::format("; {} support vectors when trained on all rows",
-                       grouped(r.model->get_if<SvmModel>()->support_vectors()));
+  if (const auto size = r.model->trained().size())
+    how += fmt::format("; {} {} when trained on all rows", grouped(*size), r.size_words.words);
   auto text = fmt::format("\n{}{}\n", bold("Chosen: " + r.point_text(r.chosen())), dim("  " + how));
   std::vector<std::vector<std::string>> rows;
   for (const auto metric : main_metrics(r)) {

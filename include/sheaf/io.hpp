@@ -30,7 +30,8 @@ enum class ClassOrder : std::uint8_t {
   appearance,  ///< as the rows bring them, as LIBLINEAR and LIBSVM do
 };
 
-/// What is checked of a .sheaf file when it is opened, beside its header and its small sections, which always are.
+/// The parts of a .sheaf file that are checked when it is opened, beside its header and its small sections, which
+/// always are.
 enum class Verify : std::uint8_t {
   values,     ///< that values are finite and indices are columns: one pass over the matrix
   checksums,  ///< the same, and that no byte of the file has changed since it was written

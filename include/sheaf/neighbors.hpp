@@ -257,14 +257,6 @@ std::vector<std::string> warnings_of(const KnnModel& model);
 std::unique_ptr<TrainedModel> trained_model(KnnModel model);
 std::unique_ptr<TrainedModel> trained_model(const KnnModel* model);
 
-/// A training row that a prediction rests on.
-struct DecidingRow {
-  std::int64_t row = 0;  ///< among those that the model keeps, counted from 0
-  double distance = 0;
-  double vote = 0;  ///< its share of all votes; NaN if there are no votes
-  /// Its place, from 1, among the rows that would decide if features had no weights; 0: it would not be one of them.
-  std::int64_t rank_without_weights = 0;
-};
 /// The training rows that determine the prediction of each row of the dataset, the nearest first, `most` at the most:
 /// all that vote; the K nearest of the predicted class, whose hyperplane or hull is the nearest; all rows of its local
 /// SVM.

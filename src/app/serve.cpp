@@ -61,7 +61,7 @@ class StateFolder {
     path_ = name;
   }
 
-  /// Of short work of an earlier server.
+  /// Files of short work of an earlier server.
   void remove_leftovers() const {
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(path_, ignored)) {

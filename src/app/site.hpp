@@ -1,4 +1,4 @@
-// What the server serves: the page, and below api/v1 the interface that the page uses.
+// The site of the server: the page, and below api/v1 the interface that the page uses.
 #pragma once
 
 #include <string>

@@ -1,5 +1,7 @@
 #include <sheaf/dataset.hpp>
 
+#include "data/borrowed.hpp"
+
 namespace sheaf {
 
 template <class T>
@@ -33,15 +35,8 @@ void Dataset<T>::replace_x(Matrix<T> matrix) {
 
 template <class T>
 Dataset<T> Dataset<T>::borrowed() const {
-  const auto over = [](const auto& array) {
-    return std::remove_cvref_t<decltype(array)>::over(array.data(), array.size());
-  };
   Dataset result;
-  if (const auto* dense = std::get_if<DenseMatrix<T>>(&x))
-    result.x = DenseMatrix<T>{dense->rows, dense->columns, over(dense->values)};
-  else if (const auto* sparse = std::get_if<SparseMatrix<T>>(&x))
-    result.x = SparseMatrix<T>{sparse->rows, sparse->columns, over(sparse->offsets), over(sparse->indices),
-                               over(sparse->values)};
+  result.x = sheaf::borrowed(x);
   result.target = target;
   result.feature_names = feature_names;
   result.row_names = row_names;

@@ -1,4 +1,4 @@
-// What a matrix takes of the memory budget.
+// The share of the memory budget that a matrix takes.
 #pragma once
 
 #include <cstdint>

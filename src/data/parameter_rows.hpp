@@ -141,20 +141,6 @@ Parameter<Options> list_row(std::string name, std::string value, std::vector<std
   return row;
 }
 
-/// Numbers that parse(text) reads; may be given several times.
-template <class Options, class Number, class Parse>
-Parameter<Options> numbers_row(std::string name, std::string value, std::vector<Number> Options::*member,
-                               std::string help, const std::string& automatic, Parse parse) {
-  Parameter<Options> row{std::move(name), std::move(value), std::move(help), automatic, {}, {}};
-  row.set = [member, parse](Options& options, std::string_view text) {
-    const auto more = parse(text);
-    (options.*member).insert((options.*member).end(), more.begin(), more.end());
-  };
-  row.get = [member](const Options& options) { return fmt::format("{}", fmt::join(options.*member, ",")); };
-  row.type = std::is_integral_v<Number> ? ParameterType::whole_numbers : ParameterType::numbers;
-  return row;
-}
-
 template <class Options>
 Parameter<Options> name_row(std::string name, std::string Options::*member, std::vector<std::string> known,
                             std::string help) {

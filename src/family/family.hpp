@@ -128,7 +128,8 @@ void add_family(const Family& family);
 const Family* find_family(std::string_view name);
 
 /// Implements Family's pairs of functions by one template each, for a family whose options are `Options`. `Row` has
-/// train_model(), decide_space() and make_search() over Dataset<T>.
+/// decide_space() over Dataset<T>; `learn`, a function that trains the struct of a model, or its own train_model(); and
+/// Search<T>, a FamilySearch, or its own make_search().
 template <class Row, class Options>
 class FamilyRow : public Family {
  public:
@@ -158,6 +159,18 @@ class FamilyRow : public Family {
                                                const SearchSpace& space,
                                                const engine::TrainingOptions& options) const override {
     return row().make_search(context, dataset, space, options);
+  }
+
+  template <class T>
+  std::unique_ptr<TrainedModel> train_model(const Context& context, const Dataset<T>& dataset, const Options& options,
+                                            std::span<const float> row_weights) const {
+    return trained_model(Row::learn(context, dataset, options, row_weights));
+  }
+  template <class T>
+  std::unique_ptr<engine::FamilySearch> make_search(const Context& context, const Dataset<T>& dataset,
+                                                    const SearchSpace& space,
+                                                    const engine::TrainingOptions& options) const {
+    return std::make_unique<typename Row::template Search<T>>(context, dataset, space, options);
   }
 
  protected:

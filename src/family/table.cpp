@@ -1,4 +1,6 @@
 // The table of families. A new family adds its row here; no other code changes.
+#include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "core/fail.hpp"
@@ -58,6 +60,42 @@ std::unique_ptr<TrainedModel> Family::read_peer(ModelReader& /*reader*/) const {
 
 std::unique_ptr<TrainedModel> TrainedModel::with_features(std::span<const std::int64_t> /*features*/) const {
   throw InternalError("some features of a model without weights were asked for");
+}
+
+std::unique_ptr<TrainedModel> TrainedModel::without_feature_weights(const Context& /*context*/) const {
+  return nullptr;
+}
+
+namespace {
+
+[[noreturn]] void fail_without_rows(const TrainedModel& model) {
+  fail_usage("a model of the family {} keeps no rows that decide by themselves; models of neighbours do",
+             model.family());
+}
+
+}  // namespace
+
+std::vector<std::vector<DecidingRow>> TrainedModel::deciding_rows(const Context& /*context*/,
+                                                                  const Dataset<float>& /*dataset*/,
+                                                                  std::int64_t /*most*/) const {
+  fail_without_rows(*this);
+}
+std::vector<std::vector<DecidingRow>> TrainedModel::deciding_rows(const Context& /*context*/,
+                                                                  const Dataset<double>& /*dataset*/,
+                                                                  std::int64_t /*most*/) const {
+  fail_without_rows(*this);
+}
+
+std::vector<std::int64_t> Coefficients::largest(std::int32_t column, std::size_t most) const {
+  std::vector<std::int64_t> order;
+  for (std::int64_t j = 0; j < std::ssize(feature_names); ++j)
+    if (weight(j, column) != 0) order.push_back(j);
+  const auto size = [&](std::int64_t j) { return std::abs(weight(j, column)); };
+  const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(most, order.size()));
+  std::partial_sort(order.begin(), end, order.end(),
+                    [&](std::int64_t a, std::int64_t b) { return size(a) > size(b) || (size(a) == size(b) && a < b); });
+  order.erase(end, order.end());
+  return order;
 }
 
 std::string_view program_of(ModelFile format) {

@@ -3,19 +3,15 @@
 
 #include <sheaf/model.hpp>
 
-#include "core/fail.hpp"
-
 namespace sheaf {
 
 template <class T>
 std::vector<std::vector<DecidingRow>> Model::deciding_rows(const Context& context, const Dataset<T>& dataset,
                                                            std::int64_t most) const {
-  if (get_if<KnnModel>() == nullptr)
-    fail_usage("a model of the family {} keeps no rows that decide by themselves; models of neighbours do", family());
   std::vector<std::string> warnings;
   const auto aligned = align_features(context, inputs(), dataset, warnings);
   const auto prepared = apply_pipeline(context, pipeline_, aligned);
-  return sheaf::deciding_rows(context.for_work(prediction_work(prepared, *this)), *get_if<KnnModel>(), prepared, most);
+  return trained_->deciding_rows(context.for_work(prediction_work(prepared, *this)), prepared, most);
 }
 
 FeatureWeightsEffect compare_without_weights(const std::vector<std::vector<DecidingRow>>& lists,
@@ -34,8 +30,9 @@ FeatureWeightsEffect compare_without_weights(const std::vector<std::vector<Decid
 }
 
 std::optional<Model> Model::without_feature_weights(const Context& context) const {
-  if (get_if<KnnModel>() == nullptr || !get_if<KnnModel>()->has_feature_weights()) return std::nullopt;
-  Model plain(sheaf::without_feature_weights(context, *get_if<KnnModel>()));
+  auto without = trained_->without_feature_weights(context);
+  if (!without) return std::nullopt;
+  Model plain(std::move(without));
   plain.pipeline_ = pipeline_;
   plain.calibration_ = calibration_;
   plain.threshold_ = threshold_;

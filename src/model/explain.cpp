@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include <sheaf/model.hpp>
-#include <sheaf/solvers/linear.hpp>
 #include <sheaf/solvers/stack.hpp>
 
 #include "core/fail.hpp"
@@ -89,8 +88,9 @@ std::vector<Explanation> Model::explain(const Context& context, const Dataset<T>
                                     : reference_row(context, pipeline_, aligned, features());
   auto origins = pipeline::origins(pipeline_, features());
   std::vector<Explanation> result;
-  if (const auto* linear = get_if<LinearModel>()) {
-    const LinearExplainer explainer(*linear, std::move(reference), std::move(origins), options.most);
+  if (auto weights = trained_->coefficients()) {
+    const LinearExplainer explainer(std::move(*weights), trained_->traits().softmax, target_names().size(),
+                                    std::move(reference), std::move(origins), options.most);
     const auto each = explainer.each();
     result.resize(static_cast<std::size_t>(dataset.rows() * each));
     for_parts(context, pipeline_, aligned, [&](std::int64_t first, const auto& some, const auto& prepared) {

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-
-#include <sheaf/solvers/elastic_net.hpp>
+#include <numeric>
 
 #include "model/keep_largest.hpp"
 #include "pipeline/steps.hpp"
@@ -22,21 +21,6 @@ void for_stored(const Matrix<T>& x, std::int64_t i, std::int64_t features, const
       x);
 }
 
-bool is_multinomial(const LinearModel& model) {
-  return model.columns > 1 && (model.glm || (model.net && net_loss(model) == Loss::softmax));
-}
-
-/// Over the columns, of each feature and of the bias.
-std::vector<double> mean_weights(const LinearModel& model) {
-  std::vector<double> means;
-  for (std::int64_t j = 0; j < model.features + (model.bias > 0 ? 1 : 0); ++j) {
-    double sum = 0;
-    for (std::int32_t c = 0; c < model.columns; ++c) sum += model.weight(j, c);
-    means.push_back(sum / model.columns);
-  }
-  return means;
-}
-
 /// Adds up the contributions of the model's features that come from one feature of the dataset.
 void merge(std::vector<Contribution>& list) {
   std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.feature < b.feature; });
@@ -52,18 +36,22 @@ void merge(std::vector<Contribution>& list) {
 
 }  // namespace
 
-LinearExplainer::LinearExplainer(const LinearModel& model, std::vector<double> reference,
+LinearExplainer::LinearExplainer(Coefficients weights, bool softmax, std::size_t targets, std::vector<double> reference,
                                  std::vector<std::int64_t> origins, std::size_t most)
-    : model_(model), reference_(std::move(reference)), origins_(std::move(origins)), most_(most) {
-  if (is_multinomial(model)) centres_ = mean_weights(model);
+    : weights_(std::move(weights)),
+      targets_(targets),
+      reference_(std::move(reference)),
+      origins_(std::move(origins)),
+      most_(most) {
+  if (softmax) centre();
   const auto features = origins_.empty() ? 0 : *std::max_element(origins_.begin(), origins_.end()) + 1;
-  absent_.resize(static_cast<std::size_t>(model.columns));
-  for (std::int32_t c = 0; c < model.columns; ++c) {
+  absent_.resize(weights_.columns.size());
+  for (std::int32_t c = 0; c < columns(); ++c) {
     auto& absent = absent_[static_cast<std::size_t>(c)];
     absent.amounts.assign(static_cast<std::size_t>(features), 0.0);
-    if (model.bias > 0) absent.intercept = model.bias * weight(model.features, c);
+    absent.intercept = weights_.intercepts[static_cast<std::size_t>(c)];
     for (std::size_t j = 0; j < reference_.size(); ++j) {
-      const double amount = reference_[j] * weight(static_cast<std::int64_t>(j), c);
+      const double amount = reference_[j] * weights_.weight(static_cast<std::int64_t>(j), c);
       absent.intercept += amount;
       absent.sum -= amount;
       absent.amounts[static_cast<std::size_t>(origins_[j])] -= amount;
@@ -77,6 +65,17 @@ LinearExplainer::LinearExplainer(const LinearModel& model, std::vector<double> r
   }
 }
 
+void LinearExplainer::centre() {
+  const auto count = weights_.columns.size();
+  const auto take_mean = [&](std::span<double> of_classes) {
+    const double mean = std::accumulate(of_classes.begin(), of_classes.end(), 0.0) / static_cast<double>(count);
+    for (double& weight : of_classes) weight -= mean;
+  };
+  for (std::size_t at = 0; at < weights_.values.size(); at += count)
+    take_mean(std::span(weights_.values).subspan(at, count));
+  take_mean(weights_.intercepts);
+}
+
 template <class T>
 Explanation LinearExplainer::explain(const Matrix<T>& prepared, std::int64_t i, std::int64_t target) const {
   Explanation result;
@@ -84,8 +83,8 @@ Explanation LinearExplainer::explain(const Matrix<T>& prepared, std::int64_t i, 
   const auto& absent = absent_[static_cast<std::size_t>(result.column)];
   result.intercept = absent.intercept;
   std::vector<Contribution> list;
-  for_stored(prepared, i, model_.features, [&](std::int64_t j, double value) {
-    list.push_back({origins_[static_cast<std::size_t>(j)], 0, value * weight(j, result.column)});
+  for_stored(prepared, i, features(), [&](std::int64_t j, double value) {
+    list.push_back({origins_[static_cast<std::size_t>(j)], 0, value * weights_.weight(j, result.column)});
   });
   merge(list);
   auto left = absent.by_amount.size();  // absent features, and their contributions together
@@ -113,13 +112,10 @@ Explanation LinearExplainer::explain(const Matrix<T>& prepared, std::int64_t i, 
 
 template <class T>
 std::int32_t LinearExplainer::largest_column(const Matrix<T>& x, std::int64_t i) const {
-  if (model_.columns == 1) return 0;
-  std::vector<double> sums;
-  sums.reserve(static_cast<std::size_t>(model_.columns));
-  for (std::int32_t c = 0; c < model_.columns; ++c)
-    sums.push_back(model_.bias > 0 ? model_.bias * weight(model_.features, c) : 0);
-  for_stored(x, i, model_.features, [&](std::int64_t j, double value) {
-    for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += value * weight(j, static_cast<std::int32_t>(c));
+  if (columns() == 1) return 0;
+  auto sums = weights_.intercepts;
+  for_stored(x, i, features(), [&](std::int64_t j, double value) {
+    for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += value * weights_.weight(j, static_cast<std::int32_t>(c));
   });
   return static_cast<std::int32_t>(std::max_element(sums.begin(), sums.end()) - sums.begin());
 }

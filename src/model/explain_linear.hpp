@@ -5,19 +5,18 @@
 #include <vector>
 
 #include <sheaf/model.hpp>
-#include <sheaf/solvers/linear.hpp>
 
 namespace sheaf {
 
 class LinearExplainer {
  public:
   /// `reference`: the reference row after the pipeline; `origins`: the feature of the dataset that each of the model's
-  /// comes from. The model must outlive it.
-  LinearExplainer(const LinearModel& model, std::vector<double> reference, std::vector<std::int64_t> origins,
-                  std::size_t most);
+  /// comes from. `softmax`: as ModelTraits has it.
+  LinearExplainer(Coefficients weights, bool softmax, std::size_t targets, std::vector<double> reference,
+                  std::vector<std::int64_t> origins, std::size_t most);
 
   /// How many explanations a row has.
-  std::int64_t each() const { return std::max<std::int64_t>(std::ssize(model_.target_names), 1); }
+  std::int64_t each() const { return std::max<std::int64_t>(static_cast<std::int64_t>(targets_), 1); }
   /// Row i, after the pipeline; `target` of several. Values are left to the caller.
   template <class T>
   Explanation explain(const Matrix<T>& prepared, std::int64_t i, std::int64_t target) const;
@@ -31,19 +30,19 @@ class LinearExplainer {
     std::vector<std::int64_t> by_amount;  ///< those that are not 0, largest first
   };
 
-  /// The weight; for multinomial models less the mean over the classes, since only differences of classes count: the
-  /// reference class, whose weights are 0, has contributions too.
-  double weight(std::int64_t j, std::int32_t column) const {
-    return model_.weight(j, column) - (centres_.empty() ? 0 : centres_[static_cast<std::size_t>(j)]);
-  }
+  /// Takes the mean over the classes from their weights, since only differences of classes count: the reference class,
+  /// whose weights are 0, has contributions too.
+  void centre();
+  std::int64_t features() const { return std::ssize(weights_.feature_names); }
+  std::int32_t columns() const { return static_cast<std::int32_t>(weights_.columns.size()); }
   template <class T>
   std::int32_t largest_column(const Matrix<T>& x, std::int64_t i) const;
 
-  const LinearModel& model_;
+  Coefficients weights_;
+  std::size_t targets_;
   std::vector<double> reference_;
   std::vector<std::int64_t> origins_;
   std::size_t most_;
-  std::vector<double> centres_;         // multinomial: of each feature, then of the bias
   std::vector<AbsentFeatures> absent_;  // by column
 };
 

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include <sheaf/solvers/svm.hpp>
-
 #include "core/random.hpp"
 #include "model/keep_largest.hpp"
 #include "model/shapley.hpp"
@@ -50,10 +48,8 @@ double explained_decision(const TrainedModel& model, const Predictions& predicti
                           std::int32_t column) {
   const auto columns = static_cast<std::size_t>(predictions.columns);
   const auto* own = &predictions.decisions[static_cast<std::size_t>(i) * columns];
-  const auto* svm = static_cast<const SvmModel*>(model.holds(typeid(SvmModel)));
   const auto classes = static_cast<std::int32_t>(model.class_names().size());
-  if (svm == nullptr || classes <= 2 || svm->multi_class == MultiClass::one_vs_rest)
-    return own[static_cast<std::size_t>(column)];
+  if (!model.traits().pairs) return own[static_cast<std::size_t>(column)];
   double sum = 0;
   for (std::int32_t a = 0; a < classes; ++a)
     for (std::int32_t b = a + 1; b < classes; ++b, ++own)

@@ -3,9 +3,6 @@
 #include <cmath>
 
 #include <sheaf/model.hpp>
-#include <sheaf/solvers/elastic_net.hpp>
-#include <sheaf/solvers/losses.hpp>
-#include <sheaf/solvers/stack.hpp>
 
 #include "data/labels.hpp"
 #include "score/scorer.hpp"
@@ -34,9 +31,9 @@ struct KnownRows {
 KnownRows known_rows(const Model& model, const Target& target) {
   KnownRows known;
   if (model.is_regression()) {
-    const bool survival = model.get_if<LinearModel>() != nullptr && model.get_if<LinearModel>()->is_survival();
     const auto targets = std::max<std::size_t>(model.target_names().size(), 1);
-    if (survival != target.survival() || static_cast<std::size_t>(target.targets()) != targets) return known;
+    if (model.trained().traits().survival != target.survival() || static_cast<std::size_t>(target.targets()) != targets)
+      return known;
     known.events = target.events;
     known.values = target.table();
     for (std::size_t i = 0; i < target.values.size(); ++i) known.rows.push_back(static_cast<std::int32_t>(i));
@@ -64,11 +61,8 @@ std::optional<Scores> Model::scores(const Context& context, const Predictions& p
   const std::int32_t targets = is_regression() ? target.targets() : 1;
   const std::int32_t columns = classes > 2 ? classes : targets;
   const auto cpu = context.with({.device = Device::cpu()});
-  const bool of_quantile = get_if<LinearModel>() != nullptr && get_if<LinearModel>()->net &&
-                           info(net_loss(*get_if<LinearModel>())).net.score == Metric::mean_pinball_loss;
-  const score::Truth truth{classes,      positive(),   known.classes,
-                           known.values, known.events, of_quantile ? get_if<LinearModel>()->net->parameter : 0.5,
-                           targets};
+  const auto traits = trained_->traits();
+  const score::Truth truth{classes, positive(), known.classes, known.values, known.events, traits.quantile, targets};
   /// `values`: of each row of the predictions one for each column.
   const auto score = [&](const std::vector<double>& values, bool probabilities) {
     score::Scorer<double> scorer(cpu, truth, probabilities);
@@ -88,8 +82,7 @@ std::optional<Scores> Model::scores(const Context& context, const Predictions& p
     return std::move(scorer.score(decisions.view(), tests, chosen.view()).front());
   };
   const auto decisions = class_decisions(predictions);
-  const bool log_odds_decide = get_if<LinearModel>() != nullptr || get_if<StackModel>() != nullptr;
-  const bool own = log_odds_decide && trained_->has_probabilities();
+  const bool own = traits.log_odds && trained_->has_probabilities();
   if (!calibration_)
     return score(!own && classes > 2 && !predictions.probabilities.empty() ? predictions.probabilities : decisions,
                  own);

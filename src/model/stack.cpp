@@ -71,6 +71,11 @@ class TrainedStack : public TrainedModelOf<TrainedStack, StackModel> {
 
   std::string_view family() const override { return "stack"; }
   bool is_regression() const override { return model_.is_regression(); }
+  ModelTraits traits() const override {
+    ModelTraits traits;
+    traits.log_odds = true;
+    return traits;
+  }
   std::vector<std::string> target_names() const override {
     return model_.members.empty() ? std::vector<std::string>() : model_.members.front().model.target_names();
   }

@@ -50,7 +50,7 @@ std::string hash_of(const Matrix<T>& x) {
                 hash_of<T>(sparse.values.span()));
 }
 
-/// What two calls must have in common for one to go on with the other's file.
+/// Properties that two calls share if one can go on with the other's file.
 template <class T>
 std::string settings_of(const Dataset<T>& dataset, const Dataset<T>* queries, const DistanceOptions& distance,
                         bool upper) {
@@ -126,7 +126,7 @@ class OpenFile {
   int descriptor_ = -1;
 };
 
-/// Where the rows of the file lie.
+/// The positions of rows in the file.
 struct Layout {
   std::int64_t rows, columns;
   bool upper;

@@ -56,19 +56,19 @@ class UnitQueue {
       return taken;
     }
     if (error_ || postponed_.empty()) return std::nullopt;
-    wait_if_in_vain(lock);
+    wait_if_all_refused(lock);
     if (error_ || postponed_.empty()) return std::nullopt;
     const auto taken = postponed_.front();
     postponed_.pop_front();
     return taken;
   }
   /// Asks at once after a unit was done; waits after all that is left was offered in vain.
-  void wait_if_in_vain(std::unique_lock<std::mutex>& lock) {
-    if (in_vain_ < postponed_.size()) return;
+  void wait_if_all_refused(std::unique_lock<std::mutex>& lock) {
+    if (refusals_ < postponed_.size()) return;
     if (sharing_.stop.stop_requested()) throw Stopped();
     changed_.wait_for(lock, wait_);
     wait_ = std::min(2 * wait_, longest_wait);
-    in_vain_ = 0;
+    refusals_ = 0;
   }
   void postpone(Range units) {
     const std::lock_guard lock(mutex_);
@@ -76,7 +76,7 @@ class UnitQueue {
   }
   void advanced(bool done) {
     const std::lock_guard lock(mutex_);
-    in_vain_ = done ? 0 : in_vain_ + 1;
+    refusals_ = done ? 0 : refusals_ + 1;
     if (done) wait_ = first_wait;
   }
 
@@ -87,7 +87,7 @@ class UnitQueue {
   std::condition_variable changed_;
   std::int64_t next_ = 0;
   std::deque<Range> postponed_;  // of other processes, when they were offered
-  std::size_t in_vain_ = 0;      // offers since a unit was done
+  std::size_t refusals_ = 0;     // offers since a unit was done
   Milliseconds wait_ = first_wait;
   std::exception_ptr error_;
 };

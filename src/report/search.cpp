@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <sheaf/report.hpp>
-#include <sheaf/solvers/svm.hpp>
 #include <sheaf/version.hpp>
 
 #include "core/text.hpp"
@@ -65,8 +64,8 @@ std::string header_tiles(const SearchResult& r) {
                     fmt::format("stability ({:.3f} to {:.3f})", r.overall.low, r.overall.high)});
   if (is_study(r) && !r.chance.empty())
     list.push_back({fmt::format("{:.3f}", r.chance.mean()), "stability by chance (permuted labels)"});
-  if (r.model && r.model->get_if<SvmModel>() != nullptr)
-    list.push_back({grouped(r.model->get_if<SvmModel>()->support_vectors()), "support vectors, trained on all rows"});
+  if (r.model && r.model->trained().size())
+    list.push_back({grouped(*r.model->trained().size()), r.size_words.words + ", trained on all rows"});
   std::int64_t models = std::ssize(r.level.models);
   for (const auto& fold : r.outer) models += std::ssize(fold.level.models) + 1;
   list.push_back({grouped(models), "models compared"});
@@ -238,15 +237,17 @@ std::string importance_card(const SearchResult& r) {
 }
 
 std::string weights_cards(const SearchResult& r) {
-  if (!r.model || r.model->get_if<LinearModel>() == nullptr) return {};
+  const auto weights = r.model ? r.model->trained().coefficients() : std::nullopt;
+  if (!weights) return {};
   std::string cards;
-  const auto& model = *r.model->get_if<LinearModel>();
-  for (std::int32_t c = 0; c < std::min(model.columns, static_cast<std::int32_t>(most_columns)); ++c) {
-    const auto of = model.column_name(c);
-    const auto name = !model.is_regression() ? "class " + of : of.empty() ? "larger values" : "larger values of " + of;
+  for (std::size_t c = 0; c < std::min(weights->columns.size(), most_columns); ++c) {
+    const auto& of = weights->columns[c];
+    const auto name = !r.model->is_regression() ? "class " + of
+                      : of.empty()              ? "larger values"
+                                                : "larger values of " + of;
     cards +=
         card("The largest weights", fmt::format("Of the model trained on all rows. To the right: speaks for {}.", name),
-             largest_weights_chart(model, c, most_weights));
+             largest_weights_chart(*weights, static_cast<std::int32_t>(c), most_weights));
   }
   return cards;
 }
@@ -269,18 +270,19 @@ std::string feature_weights_cards(const SearchResult& r) {
       "What the feature weights change",
       fmt::format("The chosen point beside the same one without weights, on {} held-out rows.", grouped(effect.rows)),
       table(rows, "lrr"));
-  const auto& model = *r.model->get_if<KnnModel>();
-  const auto& weights = model.distance.weights;
+  const auto learnt = *r.model->trained().distance_weights();
+  const auto& weights = learnt.values;
+  const auto& names = r.model->trained().feature_names();
   std::vector<std::size_t> order(weights.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return weights[a] > weights[b]; });
   std::vector<std::vector<std::string>> largest{{"position", "name", "weight"}};
   for (std::size_t k = 0; k < std::min(most_weights, order.size()); ++k)
-    largest.push_back({std::to_string(order[k] + 1), model.feature_name(static_cast<std::int64_t>(order[k])),
+    largest.push_back({std::to_string(order[k] + 1), names.empty() ? std::to_string(order[k] + 1) : names[order[k]],
                        fmt::format("{:.4g}", weights[order[k]])});
   return cards + card("The largest feature weights",
-                      fmt::format("Of the distance, by {}, learnt on all rows; {} of {} features.",
-                                  to_string(model.weighting), largest.size() - 1, weights.size()),
+                      fmt::format("Of the distance, by {}, learnt on all rows; {} of {} features.", learnt.learnt_by,
+                                  largest.size() - 1, weights.size()),
                       table(largest, "rlr"));
 }
 

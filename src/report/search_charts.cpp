@@ -346,23 +346,24 @@ std::string importance_bars(const SearchResult& r, std::size_t most) {
   return chart.finish();
 }
 
-std::string largest_weights_chart(const LinearModel& model, std::int32_t column, std::size_t most) {
-  const auto features = largest_weights(model, column, most);
+std::string largest_weights_chart(const Coefficients& weights, std::int32_t column, std::size_t most) {
+  const auto features = weights.largest(column, most);
   if (features.empty()) return "<p>All weights are 0.</p>\n";
   const double end = static_cast<double>(features.size()) * line_height + 22;
   Chart chart(half, end + 44, "The largest weights");
-  const double reach = std::abs(model.weight(features.front(), column)) * 1.08;
+  const double reach = std::abs(weights.weight(features.front(), column)) * 1.08;
   const Axis x{-reach, reach, names, half - 16, false};
   chart.bottom_axis(x, 10, end, "weight");
   chart.line(x(0), 10, x(0), end, "zero");
   double y = 26;
   chart.data("feature", "weight");
   for (const auto j : features) {
-    const double weight = model.weight(j, column);
-    chart.data(model.feature_name(j), weight);
-    chart.text(names - 10, y + 4, short_name(model.feature_name(j)), "", Anchor::end);
+    const double weight = weights.weight(j, column);
+    const auto& name = weights.feature_names[static_cast<std::size_t>(j)];
+    chart.data(name, weight);
+    chart.text(names - 10, y + 4, short_name(name), "", Anchor::end);
     chart.line(x(0), y, x(weight), y, "stem");
-    chart.dot(x(weight), y, 5.5, weight > 0 ? "f0" : "f1", fmt::format("{}: {:+.4g}", model.feature_name(j), weight));
+    chart.dot(x(weight), y, 5.5, weight > 0 ? "f0" : "f1", fmt::format("{}: {:+.4g}", name, weight));
     y += line_height;
   }
   return chart.finish();

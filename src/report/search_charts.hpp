@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <sheaf/search.hpp>
-#include <sheaf/solvers/linear.hpp>
+#include <sheaf/solvers/trained_model.hpp>
 
 #include "report/svg.hpp"
 
@@ -54,7 +54,7 @@ std::string learning_curve_chart(const SearchResult& result);
 /// The features whose shuffling costs most.
 std::string importance_bars(const SearchResult& result, std::size_t most);
 /// The largest weights of one decision value by name.
-std::string largest_weights_chart(const LinearModel& model, std::int32_t column, std::size_t most);
+std::string largest_weights_chart(const Coefficients& weights, std::int32_t column, std::size_t most);
 
 /// How often each feature was chosen, the most frequent ones.
 std::string frequency_bars(const SearchResult& result);

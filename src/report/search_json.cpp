@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include <sheaf/report.hpp>
-#include <sheaf/solvers/svm.hpp>
 
 #include "data/parameter_json.hpp"
 #include "information/stability_json.hpp"
@@ -75,7 +74,7 @@ Json points_json(const SearchResult& r) {
 Json chosen_json(const SearchResult& r) {
   auto row = point_json(r, r.chosen());
   row["best"] = point_json(r, r.point(r.level, r.level.chosen.best));
-  if (r.model->get_if<SvmModel>() != nullptr) row["support_vectors"] = r.model->get_if<SvmModel>()->support_vectors();
+  if (const auto size = r.model->trained().size()) row[r.size_words.key] = *size;
   for (const auto metric : r.metrics)
     row[std::string(info(metric).name)] = summary_json(r.summary(r.level.chosen.chosen, metric));
   return row;
@@ -84,13 +83,14 @@ Json chosen_json(const SearchResult& r) {
 /// The class or target of a decision value; null if it has no name.
 Json column_json(const std::string& name) { return name.empty() ? Json() : Json(name); }
 
-Json largest_json(const LinearModel& model) {
+Json largest_json(const Coefficients& of) {
   Json list = Json::array();
-  for (std::int32_t c = 0; c < model.columns; ++c) {
+  for (std::int32_t c = 0; c < static_cast<std::int32_t>(of.columns.size()); ++c) {
     Json weights = Json::array();
-    for (const auto j : largest_weights(model, c, most_weights))
-      weights.push_back({{"position", j + 1}, {"name", model.feature_name(j)}, {"weight", model.weight(j, c)}});
-    list.push_back({{"class", column_json(model.column_name(c))}, {"weights", std::move(weights)}});
+    for (const auto j : of.largest(c, most_weights))
+      weights.push_back(
+          {{"position", j + 1}, {"name", of.feature_names[static_cast<std::size_t>(j)]}, {"weight", of.weight(j, c)}});
+    list.push_back({{"class", column_json(of.columns[static_cast<std::size_t>(c)])}, {"weights", std::move(weights)}});
   }
   return list;
 }
@@ -374,8 +374,7 @@ std::string search_json(const SearchResult& r) {
   if (r.model) {
     answer["chosen"] = chosen_json(r);
     answer["points"] = points_json(r);
-    if (r.model->get_if<LinearModel>() != nullptr)
-      answer["largest_weights"] = largest_json(*r.model->get_if<LinearModel>());
+    if (const auto weights = r.model->trained().coefficients()) answer["largest_weights"] = largest_json(*weights);
   }
   if (r.model && r.model->threshold()) answer["threshold"] = threshold_json(r);
   if (r.held_out && !r.held_out->probabilities.empty()) answer["reliability"] = reliability_json(r);

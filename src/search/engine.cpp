@@ -109,7 +109,7 @@ Engine::Engine(const Context& context, const FamilySearch& family, const Plan& p
   if (agreed.sizes.size() != limits_.size())
     fail("the journal is that of a search of {} models, and there are {}; begin again (--force)", agreed.sizes.size(),
          limits_.size());
-  // What is free differs a little from run to run; solvers choose by it, and the same memory gives the same bits.
+  // Free memory differs a little from run to run; solvers choose by it, and the same memory gives the same bits.
   const bool as_then = agreed.memory <= proposed.memory + proposed.memory / 4;
   for (std::size_t m = 0; m < limits_.size(); ++m) {
     limits_[m].tasks = agreed.sizes[m].tasks;

@@ -16,7 +16,7 @@
 #include "neighbors/local/smo.hpp"
 #include "neighbors/local/svm.hpp"
 #include "neighbors/model/cover.hpp"
-#include "neighbors/model/votes.hpp"
+#include "neighbors/verbs/votes.hpp"
 #include "neighbors_reference.hpp"
 
 namespace sheaf {
@@ -320,7 +320,8 @@ TEST(LocalSvm, ModelsDecideByTheNearestRowsOfEachQuery) {
                 plain_values(dataset, nearest(rows, rows_of(queries)[i], k), rows_of(queries)[i], options);
             expect_values(wanted, std::span(predictions.decisions).subspan(i * wanted.size(), wanted.size()),
                           "query " + std::to_string(i));
-            EXPECT_EQ(predictions.classes[i], neighbors::choose_class(wanted, order));
+            EXPECT_EQ(predictions.classes[i],
+                      (neighbors::OrderedChoice{order.data(), static_cast<std::int32_t>(order.size())}(wanted.data())));
           }
         }
   }

@@ -2,6 +2,7 @@
 // the search.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <numeric>
@@ -11,12 +12,13 @@
 #include <sheaf/search.hpp>
 #include <sheaf/solvers/scaling.hpp>
 
+#include "core/random.hpp"
 #include "data/row_subset.hpp"
 #include "devices.hpp"
 #include "golden.hpp"
 #include "model_text.hpp"
 #include "neighbors/local/ops.hpp"
-#include "neighbors/model/votes.hpp"
+#include "neighbors/verbs/votes.hpp"
 #include "neighbors_reference.hpp"
 
 namespace sheaf {
@@ -145,6 +147,76 @@ TEST(NeighborsModel, VotesOfOneWalkAreThoseOfManyWalks) {
   }
 }
 
+/// On every device: the votes of all queries at once, and where scores read their values and classes.
+TEST(NeighborsModel, VotesOfQueriesAreCountedAndChosenOnTheDevice) {
+  constexpr std::int64_t k = 8;
+  const std::vector<std::int32_t> labels{0, 1, 2, 1, 0, 2, 2, 1};
+  const std::vector<double> numbers{0.5, 1, -2, 3, 4, -5, 6, 7};
+  const std::vector<float> weights{1, 2, 0.5, 1, 1, 3, 1, 1};
+  const std::vector<std::int32_t> order{2, 0, 1};
+  std::vector<neighbors::VoteRule> rules;
+  for (const auto vote : {Vote::gaussian, Vote::uniform, Vote::inverse_distance})
+    for (const std::int64_t n : {8, 1, 3}) rules.push_back({n, vote});
+  for (const auto device : test::devices())
+    for (const std::int64_t queries : {1, 31, 32, 33, 500})
+      for (const std::int32_t classes : {0, 2, 3}) {
+        Random random(7, static_cast<std::uint64_t>(queries));
+        NeighborLists lists;
+        lists.queries = queries;
+        lists.k = k;
+        for (std::int64_t q = 0; q < queries; ++q) {
+          double distance = random.uniform() < 0.2 ? 0 : random.uniform();
+          for (std::int32_t n = 0; n < k; ++n) {
+            const auto row = static_cast<std::int32_t>((n * 3 + q) % k);
+            lists.indices.push_back(classes == 2 && labels[static_cast<std::size_t>(row)] == 2 ? 0 : row);
+            lists.distances.push_back(distance);
+            distance += random.uniform() < 0.5 ? 0 : random.uniform();
+          }
+        }
+        const neighbors::Voters voters{classes, labels, numbers, weights};
+        const auto context = context_on(device);
+        const auto shares = neighbors::count_votes(context, voters, rules, lists);
+        const auto found = shares.to(Device::cpu());
+        const auto choices = std::span(order).first(static_cast<std::size_t>(classes == 2 ? 0 : classes));
+        const std::vector<std::int32_t> second{1, 0};
+        const auto preferred = classes == 2 ? std::span<const std::int32_t>(second) : choices;
+        const auto models = static_cast<std::int32_t>(rules.size());
+        std::vector<std::int32_t> rows;
+        for (std::int64_t q = 0; q < queries; ++q) rows.push_back(static_cast<std::int32_t>(2 * q));
+        const std::int32_t columns = classes > 2 ? classes : 1;
+        Block<double> z(2 * queries, models * columns, device);
+        Block<std::int32_t> predicted(2 * queries, classes > 0 ? models : 0, device);
+        neighbors::choose_classes(context, preferred, {shares.data(), rows, z.view(), predicted.view()});
+        const auto values = z.to(Device::cpu());
+        const auto chosen = predicted.to(Device::cpu());
+        const auto each = voters.columns();
+        for (std::int64_t q = 0; q < queries; ++q) {
+          std::vector<double> expected(rules.size() * each);
+          const auto at = static_cast<std::size_t>(q * k);
+          neighbors::count_votes(voters, rules, std::span(lists.indices).subspan(at, k),
+                                 std::span(lists.distances).subspan(at, k), expected);
+          for (std::size_t e = 0; e < expected.size(); ++e)
+            ASSERT_NEAR(found[q * static_cast<std::int64_t>(expected.size()) + static_cast<std::int64_t>(e)],
+                        expected[e], 1e-12);
+          for (std::int32_t m = 0; m < models; ++m) {
+            const auto* own = found.data() + (q * models + m) * static_cast<std::int64_t>(each);
+            if (classes == 2) {
+              EXPECT_EQ(values(2 * q, m), own[0] - own[1]);
+            }
+            for (std::int32_t c = 0; c < columns && classes != 2; ++c)
+              EXPECT_EQ(values(2 * q, m * columns + c), own[c]);
+            for (const auto c : preferred) {
+              const auto best = chosen(2 * q, m);
+              EXPECT_GE(own[best], own[c]);
+              if (own[best] != own[c]) continue;
+              EXPECT_LE(std::find(preferred.begin(), preferred.end(), best),
+                        std::find(preferred.begin(), preferred.end(), c));
+            }
+          }
+        }
+      }
+}
+
 TEST(NeighborsModel, RowsAtDistanceZeroDecideAlone) {
   const std::vector<std::int32_t> labels{0, 1, 1, 1};
   const std::vector<std::int32_t> rows{0, 1, 2, 3};
@@ -160,7 +232,9 @@ TEST(NeighborsModel, TiesGoToTheLowestLabel) {
   EXPECT_EQ(neighbors::label_order(numbers), (std::vector<std::int32_t>{2, 1, 0}));
   const std::vector<std::string> words{"pear", "apple"};
   EXPECT_EQ(neighbors::label_order(words), (std::vector<std::int32_t>{1, 0}));
-  EXPECT_EQ(neighbors::choose_class(std::vector<double>{0.4, 0.4, 0.2}, neighbors::label_order(numbers)), 1);
+  const auto order = neighbors::label_order(numbers);
+  const std::vector<double> values{0.4, 0.4, 0.2};
+  EXPECT_EQ((neighbors::OrderedChoice{order.data(), 3}(values.data())), 1);
 }
 
 // ---- local models ---------------------------------------------------------------------------------------------------

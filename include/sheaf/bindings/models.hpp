@@ -59,7 +59,7 @@ inline Value coefficients_of(const Model& model) {
       .add("names", std::move(found->feature_names));
 }
 
-/// What standard errors and tests of a generalised linear model come from; none: the model is no such.
+/// The source of standard errors and tests of a generalised linear model; none: the model is no such.
 inline Value glm_of(const Model& model) {
   const auto* linear = model.get_if<LinearModel>();
   if (linear == nullptr || !linear->glm) return {};
@@ -122,7 +122,7 @@ inline Value svm_of(const Model& model) {
       .add("sigmoid_b", svm->sigmoid_b);
 }
 
-/// What can be set.
+/// The parameters that can be set.
 template <class Options>
 Value parameters_table(const std::vector<Parameter<Options>>& rows) {
   using Row = Parameter<Options>;
@@ -136,8 +136,8 @@ Value parameters_table(const std::vector<Parameter<Options>>& rows) {
         return known;
       });
 }
-/// Of a kind of model, or of `read`, `search`, `pipeline`, `select`, `binning`, `neighbors`, `distance` and
-/// `percolator`.
+/// The parameters of a kind of model, or of `read`, `search`, `pipeline`, `select`, `binning`, `neighbors`, `distance`
+/// and `percolator`.
 inline Value parameters_table(const std::string& kind) {
   if (kind == "read") return parameters_table(parameters<ReadOptions>());
   if (kind == "search") return parameters_table(parameters<SearchOptions>());

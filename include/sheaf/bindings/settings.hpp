@@ -45,7 +45,7 @@ inline void set_options(ModelOptions& options, const Settings& settings) {
   for (const auto& row : settings) name_argument(row, [&] { set_parameter(options, row.option, row.text); });
 }
 
-/// What a search of one kind of model tries.
+/// The values that a search of one kind of model tries.
 inline SearchSpace space_of(const ModelOptions& options, const Settings& tried) {
   SearchSpace space(options);
   for (const auto& row : tried) name_argument(row, [&] { set_parameter(space, row.option, row.text); });

@@ -1,4 +1,4 @@
-// What a loss, and a distribution of generalised linear models, is called and is for: one row each. Solvers, options,
+// Name and use of each loss, and of each distribution of generalised linear models: one row each. Solvers, options,
 // model files, help and reports read the rows; the formulas are in src/linear/losses.
 #pragma once
 

@@ -15,7 +15,7 @@
 
 namespace sheaf {
 
-/// What decision values are compared with.
+/// The targets that decision values are compared with.
 struct NetResponse {
   Loss loss = Loss::squared;  ///< one of elastic nets
   double loss_parameter = 0;
@@ -24,7 +24,7 @@ struct NetResponse {
   std::vector<double> times = {};    ///< cox
   std::vector<double> weights = {};  ///< one a row; empty: all 1
   std::vector<double> offsets = {};  ///< of the model without features, one a row; empty: all 0
-  /// What is added to the deviance of each row, since no model knows more than shares of two classes; empty: nothing.
+  /// An addition to the deviance of each row, since no model knows more than shares of two classes; empty: nothing.
   std::vector<double> saturated = {};
 
   std::size_t rows() const { return targets.size() / static_cast<std::size_t>(classes); }
@@ -68,7 +68,7 @@ std::pair<std::size_t, std::size_t> choose_net(std::span<const NetPoint> points,
 /// a count is as small beside that of the model without features: of one model.
 bool is_certain(const NetResponse& response, std::span<const double> decisions);
 
-/// Of each row: whether its event came (1 or 0), less how many were to be expected of it. `values` are logarithms of
+/// For each row: whether its event came (1 or 0), less the number of events expected of it. `values` are logarithms of
 /// hazards.
 std::vector<double> martingale_residuals(std::span<const double> times, std::span<const double> events,
                                          std::span<const float> weights, std::span<const double> values, Ties ties);

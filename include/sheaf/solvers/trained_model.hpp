@@ -28,6 +28,32 @@ std::string_view program_of(ModelFile format);
 
 class ModelWriter;
 
+/// Properties of a model that scores, explanations and reports read besides its predictions.
+struct ModelTraits {
+  bool survival = false;  ///< decision values are logarithms of hazards
+  bool log_odds = false;  ///< probabilities, if it has them, are the logistic functions of the decision values
+  bool sums = false;  ///< decision values are the sums of coefficients() times the features; if false they may be means
+  bool softmax = false;            ///< only differences of the classes' coefficients() count
+  bool pairs = false;              ///< decision values are those of pairs of classes: (0, 1), (0, 2) ... (1, 2) ...
+  double quantile = 0.5;           ///< of the target, that a regression predicts
+  std::int64_t decisive_rows = 0;  ///< training rows that it keeps and decides by, see deciding_rows()
+};
+
+/// A training row that a prediction rests on.
+struct DecidingRow {
+  std::int64_t row = 0;  ///< among those that the model keeps, counted from 0
+  double distance = 0;
+  double vote = 0;  ///< its share of all votes; NaN if there are no votes
+  /// Its place, from 1, among the rows that would decide if features had no weights; 0: it would not be one of them.
+  std::int64_t rank_without_weights = 0;
+};
+
+/// Weights of features in a distance, and how they were learnt.
+struct DistanceWeights {
+  std::vector<double> values;
+  std::string learnt_by;
+};
+
 /// Weights of a linear model: feature-major, features x columns.
 struct Coefficients {
   std::vector<std::string> feature_names;  ///< one a feature
@@ -37,6 +63,12 @@ struct Coefficients {
   // The same of the features as they are before the pipeline scales them; empty if it does not.
   std::vector<double> unscaled_values;
   std::vector<double> unscaled_intercepts;
+
+  double weight(std::int64_t feature, std::int32_t column) const {
+    return values[static_cast<std::size_t>(feature) * columns.size() + static_cast<std::size_t>(column)];
+  }
+  /// The features of the largest weights of a column, largest first; those of weight 0 are left out.
+  std::vector<std::int64_t> largest(std::int32_t column, std::size_t most) const;
 };
 
 class TrainedModel {
@@ -86,6 +118,19 @@ class TrainedModel {
   virtual const void* holds(const std::type_info& type) const = 0;
   /// The same to be changed or moved from; nullptr too for a model that was made from a pointer.
   virtual void* owns(const std::type_info& type) = 0;
+
+  virtual ModelTraits traits() const { return {}; }
+  /// The size of the model in the words of its family (SizeWords); none: reports leave it out.
+  virtual std::optional<std::int64_t> size() const { return std::nullopt; }
+  /// None if features are not weighed in a distance.
+  virtual std::optional<DistanceWeights> distance_weights() const { return std::nullopt; }
+  /// The same model as if features had no weights, which this one must outlive; nullptr if they have none.
+  virtual std::unique_ptr<TrainedModel> without_feature_weights(const Context& context) const;
+  /// The training rows that determine each prediction; a UsageError of families that keep no such rows.
+  virtual std::vector<std::vector<DecidingRow>> deciding_rows(const Context& context, const Dataset<float>& dataset,
+                                                              std::int64_t most) const;
+  virtual std::vector<std::vector<DecidingRow>> deciding_rows(const Context& context, const Dataset<double>& dataset,
+                                                              std::int64_t most) const;
 };
 
 /// The struct of a family's model: trained_model(model) makes it a model of any family, trained_model(&model) one that

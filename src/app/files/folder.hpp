@@ -36,7 +36,7 @@ bool is_plain_path(std::string_view relative);
 /// and not hidden.
 std::string safe_file_name(std::string_view name);
 
-/// Of a regular file, links at its end not followed; a 404 Refusal if it is none.
+/// For a regular file, links at its end not followed; a 404 Refusal if it is none.
 OpenFile open_file(const std::string& path);
 /// All of such a file. One of more than 256 MiB is a 413 Refusal.
 std::string file_text(const std::string& path);

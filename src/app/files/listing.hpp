@@ -1,4 +1,4 @@
-// What lies below the folder: datasets, and folders of results whoever made them. Only names and times are read.
+// The contents of the folder: datasets, and folders of results whoever made them. Only names and times are read.
 #pragma once
 
 #include <chrono>

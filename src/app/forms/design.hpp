@@ -25,7 +25,7 @@ struct Design {
   std::vector<FieldError> errors;
 };
 
-/// What is wrong with the settings is in `errors`; what is no design at all is a Refusal. `datasets` and `name` are
+/// Faults of the settings are in `errors`; a text that is no design at all is a Refusal. `datasets` and `name` are
 /// checked by the caller. Files that settings name are below the folder.
 Design read_design(const Forms& forms, const Folder& folder, const Json& body, std::vector<std::string> datasets,
                    std::string name);
@@ -34,7 +34,7 @@ Design read_design(const Forms& forms, const Folder& folder, const Json& body, s
 std::vector<std::string> words_of(const Design& design);
 /// With the files that the task writes into its folder of results.
 std::vector<std::string> words_with_output(const Design& design);
-/// As a shell reads it.
+/// The command as a shell reads it.
 std::string command_text(const std::vector<std::string>& words);
 /// The same in other languages; nothing: they have no such thing.
 std::optional<std::string> python_text(const Design& design);

@@ -10,7 +10,7 @@
 namespace sheaf::app {
 namespace {
 
-/// Of options that the server sets itself, or that have no use in a form.
+/// Options that the server sets itself, or that have no use in a form.
 bool is_left_out(const FormOption& option) {
   static const std::vector<std::string> names{"json", "quiet", "resume", "force", "output-format", "plan"};
   return option.writes || std::find(names.begin(), names.end(), option.name) != names.end();

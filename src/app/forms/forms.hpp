@@ -37,7 +37,7 @@ struct FormSection {
   std::vector<FormOption> options;
 };
 
-/// What the program's front end knows of its commands.
+/// Facts that the program's front end has about its commands.
 struct Commands {
   std::function<std::vector<FormSection>(std::string_view command)> sections;
   /// Why an option does not take a text, without a model's options; nothing: it does.

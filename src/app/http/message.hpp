@@ -1,4 +1,4 @@
-// What a server and the site behind it exchange. Nothing here knows how bytes travel.
+// Messages between a server and the site behind it. Nothing here knows how bytes travel.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ class EventStream {
   EventStream(const EventStream&) = delete;
   EventStream& operator=(const EventStream&) = delete;
   virtual ~EventStream() = default;
-  /// What is new, as text of such a stream; empty: nothing.
+  /// News as text of such a stream; empty: there are none.
   virtual std::string next() = 0;
   /// Nothing will follow.
   virtual bool ended() const = 0;
@@ -91,7 +91,7 @@ struct BodyPlan {
   std::unique_ptr<BodySink> sink = {};
 };
 
-/// What a server serves. Functions are called from several threads.
+/// The site behind a server. Functions are called from several threads.
 class Site {
  public:
   Site() = default;

@@ -37,7 +37,7 @@ constexpr std::chrono::seconds heartbeat{15};
 
 class Session;
 
-/// What all connections share. All of it belongs to the thread of the network.
+/// The state that all connections share. It belongs to the thread of the network.
 struct Shared {
   Site& site;
   ServerLimits limits;

@@ -11,7 +11,7 @@
 
 namespace sheaf::app {
 
-/// What a client may take. Whoever takes more is refused or dropped.
+/// Limits of a client. A client beyond them is refused or dropped.
 struct ServerLimits {
   std::uint32_t header_bytes = 16 * 1024;
   std::size_t connections = 200;           ///< beyond them, the one that has waited longest without a request is closed

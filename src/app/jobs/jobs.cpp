@@ -99,7 +99,7 @@ bool Jobs::has_ended(Job& job) {
   return end.ended || (end.lost && !is_running(job.process));
 }
 
-/// What an ended job came to. Without its exit code, which only its parent learns, by what it left behind.
+/// The outcome of an ended job. Without its exit code, which only its parent learns, its files decide.
 void Jobs::settle(Job& job) {
   job.ended = now_in_seconds();
   const auto folder = folder_.root() + "/" + job.folder;

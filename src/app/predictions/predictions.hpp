@@ -32,7 +32,7 @@ class Predictions {
   std::string keep_rows(const std::vector<std::string>& columns, const std::vector<std::vector<std::string>>& rows);
   /// Its id.
   std::string start(const PredictionRequest& request, const std::string& key);
-  /// As docs/api/openapi.json has it; waits so long at most. A 404 Refusal if there is none of that id.
+  /// The answer as docs/api/openapi.json defines it; waits so long at most. A 404 Refusal if there is none of that id.
   Json page(const std::string& id, std::int64_t from, std::int64_t count, std::chrono::milliseconds wait);
   std::string file_of(const std::string& id);
 

@@ -46,7 +46,7 @@ Response keep_reading(Services& services, Call& call) {
   return json_response(dataset_json(services, file, all));
 }
 
-/// What sheaf uploads or generates itself may be removed; files of the user are left alone.
+/// Files that sheaf uploads or generates itself may be removed; files of the user are left alone.
 Response remove(Services& services, Call& call) {
   const auto file = find_dataset(services, call.id());
   if (!file.path.starts_with("uploads/") && !file.path.starts_with("demonstration/"))

@@ -15,7 +15,7 @@ DataFile find_dataset(Services& services, const std::string& id);
 Json dataset_json(Services& services, const DataFile& file, const Json& readings);
 /// sheaf info with these reading options; a 400 Refusal of others.
 std::vector<std::string> reading_words(Services& services, const DataFile& file, const Json& settings);
-/// Of work on this version of a file.
+/// The name of work on this version of a file.
 std::string work_key(const DataFile& file, const std::vector<std::string>& words);
 
 }  // namespace sheaf::app

@@ -35,7 +35,7 @@ Json scores_json(const Json& values) {
   return scores;
 }
 
-/// What a page shows of a model that was trained.
+/// The part of a trained model that a page shows.
 Json model_json(const Json& model) {
   Json json = model.contains("place") && model["place"].is_object() ? model["place"] : Json::object();
   json["scores"] = model.contains("scores") ? scores_json(model["scores"]) : Json::object();

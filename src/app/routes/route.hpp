@@ -1,4 +1,4 @@
-// What the server answers to which address.
+// The answers of the server by address.
 #pragma once
 
 #include <chrono>
@@ -55,7 +55,7 @@ std::vector<Route> compare_routes();
 /// Bodies that are JSON.
 inline constexpr std::uint64_t json_bytes = std::uint64_t{4} << 20U;
 
-/// Where a path leads; nullptr: nowhere. `methods`: those of the path, if another one was asked for.
+/// The target of a path; nullptr: it has none. `methods`: those of the path, if another one was asked for.
 struct Match {
   const Route* route = nullptr;
   std::vector<std::string> parts;

@@ -42,7 +42,7 @@ double seconds(const Run& run) {
   return modified(run) - run.folder.settings.modified;
 }
 
-/// What runs are sorted by: a number or, if that is the same, a text.
+/// Runs are sorted by a number or, if that is the same, a text.
 struct SortKey {
   double number = 0;
   std::string text;

@@ -1,4 +1,4 @@
-// What all answers are made with.
+// The services that all answers use.
 #pragma once
 
 #include <map>

@@ -14,7 +14,7 @@
 
 namespace sheaf::app {
 
-/// What a folder's files say; read once for each of their versions.
+/// The contents of a folder's files; read once for each of their versions.
 struct RunSummary {
   std::string kind = "unknown";  ///< search, study, rescore, select, neighbors
   std::string source, model, title, score, verdict;

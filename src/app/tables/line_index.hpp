@@ -21,7 +21,7 @@ class LineIndex {
   /// Reads the heading. An ARFF file's columns are its attributes. A 404 Refusal if the file is gone.
   explicit LineIndex(std::string path);
 
-  /// Of the version of the file that the index is of.
+  /// Identifies the version of the file that is indexed.
   const FileFacts& facts() const { return facts_; }
   const std::vector<std::string>& columns() const { return columns_; }
   char delimiter() const { return delimiter_; }

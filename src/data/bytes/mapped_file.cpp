@@ -28,7 +28,7 @@ int used_ranges = 0;  // under the mutex
 struct sigaction previous_action {};
 std::uintptr_t page_bytes = 4096;
 
-/// What would have happened without us.
+/// Does what the system would have done without us.
 void pass_on(int signal, siginfo_t* info, void* context) {
   if ((previous_action.sa_flags & SA_SIGINFO) != 0) return previous_action.sa_sigaction(signal, info, context);
   if (previous_action.sa_handler != SIG_DFL && previous_action.sa_handler != SIG_IGN)

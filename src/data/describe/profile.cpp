@@ -132,7 +132,7 @@ std::vector<Highlight> most_varying(const Dataset<T>& dataset, const Profile& pr
   });
 }
 
-/// What is known without reading a value, of a summary that is there.
+/// The facts of an existing summary that need no value to be read.
 template <class T>
 void describe_stored(const Dataset<T>& dataset, const StoredSummary& stored, const ProfileOptions& options,
                      Profile& result) {

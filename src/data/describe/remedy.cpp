@@ -5,7 +5,7 @@
 namespace sheaf {
 namespace {
 
-/// As many folds as the smallest class has rows for.
+/// Takes as many folds as the smallest class has rows for.
 std::optional<Remedy> fewer_folds(const Profile& p) {
   const auto& counts = p.summary.class_counts;
   const auto smallest = counts.empty() ? 0 : *std::min_element(counts.begin(), counts.end());
@@ -14,7 +14,7 @@ std::optional<Remedy> fewer_folds(const Profile& p) {
   return Remedy{"Use " + folds + " folds", {{"folds", folds}}};
 }
 
-/// Of the finding about the strongest feature.
+/// The remedy for the finding about the strongest feature.
 std::optional<Remedy> leave_out(const Finding& finding, const Profile& p) {
   if (p.strongest.empty()) return std::nullopt;
   const auto name = p.feature_name(p.strongest.front().feature);

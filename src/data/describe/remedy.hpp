@@ -1,4 +1,4 @@
-// What a user does about a finding, as options that do it: a form offers them as a button.
+// Remedies for findings, as options: a form offers them as a button.
 #pragma once
 
 #include <optional>

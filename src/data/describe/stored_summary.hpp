@@ -29,7 +29,7 @@ StoredSummary summarize_to_store(const Context& context, const Dataset<T>& datas
 /// Adds what a summary says of labels and groups.
 Summary with_labels(Summary summary, const Target& target, const std::vector<std::int32_t>& groups);
 
-/// What is known of the columns without reading a value.
+/// The facts about the columns that need no value to be read.
 template <class T>
 std::vector<Finding> stored_findings(const Dataset<T>& dataset, const StoredSummary& summary);
 

@@ -218,7 +218,7 @@ std::int64_t count_groups(const std::vector<std::int32_t>& groups) {
   return std::unique(different.begin(), different.end()) - different.begin();
 }
 
-/// What follows from the matrix alone.
+/// The facts that follow from the matrix alone.
 template <Gaps gaps, class T>
 Summary summarize_matrix(const Context& context, const Dataset<T>& dataset) {
   Summary summary;

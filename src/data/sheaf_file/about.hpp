@@ -1,4 +1,4 @@
-// What is short in a .sheaf file: names, roles and where the dataset came from, as JSON.
+// The short parts of a .sheaf file: names, roles and where the dataset came from, as JSON.
 #pragma once
 
 #include <string>

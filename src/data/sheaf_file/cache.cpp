@@ -32,7 +32,7 @@ bool is_older(const std::string& path, const std::string& than) {
   return error || one < std::filesystem::last_write_time(than, error) || error;
 }
 
-/// What the file at `path` says of itself; none: it is no readable .sheaf file.
+/// The description in the file at `path`; none: it is no readable .sheaf file.
 std::optional<About> about_file(const std::string& path) {
   try {
     const FileBytes bytes(path);

@@ -23,7 +23,7 @@ template <class T>
 std::optional<Dataset<T>> read_cache(const Context& context, const std::string& path, const ReadOptions& options,
                                      const CacheKey& key);
 
-/// What cannot be written becomes a note of the dataset.
+/// A failure to write becomes a note of the dataset.
 template <class T>
 void write_cache(const Context& context, const CacheKey& key, Dataset<T>& dataset);
 

@@ -1,4 +1,4 @@
-// What solvers rely on, checked of a matrix that somebody else may have written.
+// Checks that a matrix, which another program may have written, is as solvers expect.
 #pragma once
 
 #include <sheaf/dataset.hpp>

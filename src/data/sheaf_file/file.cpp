@@ -129,7 +129,7 @@ std::vector<std::string> File::texts(const Section& section, std::int64_t count,
 
 namespace {
 
-/// Of the .sheaf file at `path`; none: there is no such file.
+/// The identity of the .sheaf file at `path`; none: there is no such file.
 std::optional<Header> header_at(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return {};

@@ -12,7 +12,7 @@ namespace sheaf::sheaf_file {
 /// Ends with Stopped once the context is asked to stop.
 Hash hash_section(const Context& context, std::string_view bytes);
 
-/// Of a header with its table.
+/// The hash of a header with its table.
 Hash hash_header(std::string_view bytes);
 
 /// 64 hexadecimal digits.

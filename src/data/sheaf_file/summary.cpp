@@ -20,7 +20,7 @@ Part take(std::string_view& bytes) {
   return part;
 }
 
-/// What follows from those of the features.
+/// The facts that follow from those of the features.
 void add_feature(const FeatureSummary& feature, Summary& summary) {
   const bool first = summary.per_feature.empty();
   summary.minimum = first ? feature.minimum : std::min(summary.minimum, feature.minimum);

@@ -16,7 +16,6 @@ namespace sheaf::information::gpu {
 
 inline constexpr int ordered_rows = static_cast<int>(most_ordered_rows_gpu);
 inline constexpr int ordered_warps = 4;
-inline constexpr int rows_per_lane = ordered_rows / 32;
 inline constexpr unsigned whole_warp = 0xffffffffU;
 
 /// Terms for every count that can occur; indices as in the functions below.

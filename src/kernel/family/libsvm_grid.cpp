@@ -94,19 +94,21 @@ std::vector<GridRate> libsvm_grid(const Context& context, const Dataset<T>& data
   const auto labels = kernel::make_svm_labels(dataset.target, dataset.source, dataset.rows(), options);
   kernel::CRandom random(context.seed());
   const auto table = table_of(kernel::deal_folds(labels, folds, random));
-  engine::SvmTrainer<T> trainer(dataset, labels, options);
+  const auto quiet = context.with({.progress = &silent_progress()});
+  engine::SvmTrainer<T> trainer(quiet, dataset, labels, options);
+  trainer.load(table);
+  KernelCounts counts;
   auto rates = pairs_in_order();
   std::map<double, std::vector<std::size_t>> by_gamma;
   for (std::size_t k = 0; k < rates.size(); ++k) by_gamma[rates[k].log2_gamma].push_back(k);
   const auto count = table.splits.size();
   const Stage stage(context.progress(), "searching", static_cast<std::int64_t>(by_gamma.size()));
-  const auto quiet = context.with({.progress = &silent_progress()});
   for (const auto& [gamma, places] : by_gamma) {
     std::vector<engine::SvmJob> models;
     for (const auto place : places)
       for (std::size_t f = 0; f < count; ++f)
         models.push_back({static_cast<std::int32_t>(f), std::exp2(rates[place].log2_cost)});
-    const auto scores = trainer.train(quiet, std::exp2(gamma), options.degree, table, models);
+    const auto scores = trainer.train(std::exp2(gamma), options.degree, models, counts);
     for (std::size_t k = 0; k < places.size(); ++k)
       rates[places[k]].rate =
           rate_of(std::span(scores).subspan(k * count, count), table.tests, is_regression(*options.kind));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include "core/fail.hpp"
 #include "data/text/model_file.hpp"
@@ -103,13 +104,14 @@ Space space_of(const Dataset<T>& dataset, const SearchSpace& search, std::span<c
 template <class T>
 class SvmSearch : public FamilySearch {
  public:
-  SvmSearch(const Dataset<T>& dataset, const SearchSpace& space, const TrainingOptions& options)
+  SvmSearch(const Context& /*context*/, const Dataset<T>& dataset, const SearchSpace& space,
+            const TrainingOptions& options)
       : dataset_(dataset),
         options_(space.get<SvmOptions>()),
         row_weights_(options.row_weights),
         labels_(kernel::make_svm_labels(dataset.target, dataset.source, dataset.rows(), options_, options.row_weights)),
         space_(space_of(dataset, space, options.row_weights)),
-        shared_(dataset, labels_, options_, options.keep_decisions) {}
+        keep_decisions_(options.keep_decisions) {}
 
   const Labels& labels() const override { return labels_; }
   std::string title() const override {
@@ -117,7 +119,9 @@ class SvmSearch : public FamilySearch {
   }
   bool has_probabilities() const override { return false; }
   const Space& space() const override { return space_; }
-  std::int32_t tasks() const override { return shared_.tasks(); }
+  std::int32_t tasks() const override {
+    return static_cast<std::int32_t>(kernel::svms_of(*options_.kind, labels_.class_names.size(), options_.multi_class));
+  }
   Point shared_part(const Point& point) const override { return {point.begin() + 1, point.end()}; }
   std::vector<double> complexity(const Point& point, double /*size*/) const override { return point; }
 
@@ -138,24 +142,30 @@ class SvmSearch : public FamilySearch {
     return fmt::format("after {} steps the optimality conditions are violated by {:.3g}, {:.3g} was wanted",
                        fit.iterations, fit.gradient_norm, fit.tolerance);
   }
-  KernelCounts kernel_counts() const override { return shared_.counts(); }
+  KernelCounts kernel_counts() const override { return counts_; }
 
  private:
   class OnDevice : public Trainer {
    public:
-    OnDevice(const SvmSearch& family, const Context& context) : family_(family), context_(context) {}
-    void load(const SplitTable& table) override { table_ = &table; }
+    OnDevice(const SvmSearch& family, const Context& context)
+        : family_(family),
+          trainer_(context, family.dataset_, family.labels_, family.options_, family.keep_decisions_) {}
+    void load(const SplitTable& table) override { trainer_.load(table); }
     std::vector<ModelScores> train(std::span<const Job> jobs, bool /*chosen*/) override {
       const auto kernel = family_.options_at(*jobs.front().point);
       std::vector<SvmJob> some;
       for (const auto& job : jobs) some.push_back({job.split, job.point->front()});
-      return family_.shared_.train(context_, kernel.gamma, kernel.degree, *table_, some);
+      KernelCounts counts;
+      auto scores = trainer_.train(kernel.gamma, kernel.degree, some, counts);
+      const std::lock_guard lock(family_.mutex_);
+      family_.counts_.computed += counts.computed;
+      family_.counts_.unshared += counts.unshared;
+      return scores;
     }
 
    private:
     const SvmSearch& family_;
-    const Context& context_;
-    const SplitTable* table_ = nullptr;
+    SvmTrainer<T> trainer_;
   };
 
   SvmOptions options_at(const Point& point) const {
@@ -171,7 +181,9 @@ class SvmSearch : public FamilySearch {
   std::span<const float> row_weights_;
   Labels labels_;
   Space space_;
-  mutable SvmTrainer<T> shared_;  // counts the values of all devices
+  bool keep_decisions_;
+  mutable std::mutex mutex_;
+  mutable KernelCounts counts_;  // of all devices
 };
 
 constexpr double smo_visits = 4;  // of each kernel value
@@ -219,10 +231,9 @@ class SvmRow : public FamilyRow<SvmRow, SvmOptions> {
   std::int64_t numbers_per_feature() const override { return 8; }
 
   template <class T>
-  std::unique_ptr<TrainedModel> train_model(const Context& context, const Dataset<T>& dataset,
-                                            const SvmOptions& options, std::span<const float> row_weights) const {
-    return trained_model(train_svm(context, dataset, options, row_weights));
-  }
+  using Search = SvmSearch<T>;
+  static constexpr auto learn = [](const auto&... given) { return train_svm(given...); };
+
   template <class T>
   FamilyTraits decide_space(const Dataset<T>& dataset, SearchSpace& space, std::span<const float> row_weights) const {
     space.options = with_defaults(space.options, summary_of(dataset, row_weights));
@@ -253,11 +264,6 @@ class SvmRow : public FamilyRow<SvmRow, SvmOptions> {
     const bool regression = is_regression(*svm.kind);
     return {regression, false, regression ? Metric::r2 : Metric::accuracy, open ? Strategy::refine : Strategy::grid,
             fmt::format("{}", to_string(*svm.kind))};
-  }
-  template <class T>
-  std::unique_ptr<FamilySearch> make_search(const Context& /*context*/, const Dataset<T>& dataset,
-                                            const SearchSpace& space, const TrainingOptions& options) const {
-    return std::make_unique<SvmSearch<T>>(dataset, space, options);
   }
 
   std::unique_ptr<TrainedModel> empty_model() const override { return trained_model(SvmModel()); }
@@ -294,6 +300,12 @@ class TrainedSvm : public TrainedModelOf<TrainedSvm, SvmModel> {
 
   std::string_view family() const override { return "svm"; }
   bool is_regression() const override { return sheaf::is_regression(model_.kind); }
+  ModelTraits traits() const override {
+    ModelTraits traits;
+    traits.pairs = model_.class_names.size() > 2 && model_.multi_class == MultiClass::one_vs_one;
+    return traits;
+  }
+  std::optional<std::int64_t> size() const override { return model_.support_vectors(); }
   bool has_precomputed_columns() const override { return model_.kernel.type == KernelType::precomputed; }
 
   template <class T>
@@ -307,13 +319,11 @@ class TrainedSvm : public TrainedModelOf<TrainedSvm, SvmModel> {
   std::vector<double> class_decisions(const Predictions& predictions) const override {
     const auto classes = model_.class_names.size();
     if (classes <= 2) return predictions.decisions;
-    const auto sides = kernel::sides_of(model_.kind, classes, model_.multi_class);
+    const auto choice = kernel::ClassChoice::of(model_.kind, classes, model_.multi_class, model_.rule);
     std::vector<double> values;
-    for (std::size_t i = 0; i < predictions.decisions.size(); i += sides.size()) {
-      const auto own =
-          kernel::class_values(std::span(predictions.decisions).subspan(i, sides.size()), sides, classes, {});
-      values.insert(values.end(), own.begin(), own.end());
-    }
+    for (std::size_t i = 0; i < predictions.decisions.size(); i += static_cast<std::size_t>(choice.svms()))
+      for (std::int32_t c = 0; c < choice.classes; ++c)
+        values.push_back(choice.value(c, predictions.decisions.data() + i, nullptr));
     return values;
   }
   std::string prediction_text(const Predictions& predictions, std::size_t row) const override {

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <utility>
 
-#include "core/parallel.hpp"
 #include "family/values.hpp"
-#include "kernel/model/row_subset.hpp"
-#include "score/scorer.hpp"
+#include "kernel/smo/train.hpp"
+#include "kernel/verbs/ops.hpp"
 
 namespace sheaf::engine {
 namespace {
@@ -34,94 +35,147 @@ void add_training(const SvmFits& fits, const ModelPlan& plan, double tolerance, 
   scores.fits = {all};
 }
 
+/// Some columns of a block.
+template <class V>
+BlockView<V> columns_of(BlockView<V> block, std::int32_t first, std::int32_t count) {
+  return {block.data + first, block.rows, count, block.stride, block.device};
+}
+
 }  // namespace
 
+/// The models of a call, those of one split side by side.
 template <class T>
-SvmTrainer<T>::SvmTrainer(const Dataset<T>& dataset, const Labels& labels, const SvmOptions& options,
-                          bool keep_decisions)
-    : dataset_(dataset),
-      labels_(labels),
-      options_(options),
-      keep_decisions_(keep_decisions),
-      sides_(kernel::sides_of(*options.kind, labels.class_names.size(), options.multi_class)) {}
+struct SvmTrainer<T>::Batch {
+  std::vector<std::size_t> jobs;
+  std::vector<std::int32_t> splits;
+  std::vector<ModelPlan> plans;
+
+  std::int32_t models() const { return static_cast<std::int32_t>(jobs.size()); }
+  /// Calls visit(split, first model, models of the split).
+  template <class Visit>
+  void for_splits(const Visit& visit) const {
+    for (std::int32_t first = 0; first < models();) {
+      const auto split = splits[static_cast<std::size_t>(first)];
+      const auto end = std::upper_bound(splits.begin() + first, splits.end(), split) - splits.begin();
+      visit(split, first, static_cast<std::int32_t>(end) - first);
+      first = static_cast<std::int32_t>(end);
+    }
+  }
+};
 
 template <class T>
-std::vector<ModelScores> SvmTrainer<T>::train(const Context& context, double gamma, int degree, const SplitTable& table,
-                                              std::span<const SvmJob> jobs) {
+SvmTrainer<T>::SvmTrainer(const Context& context, const Dataset<T>& dataset, const Labels& labels,
+                          const SvmOptions& options, bool keep_decisions)
+    : context_(context),
+      dataset_(dataset),
+      labels_(labels),
+      options_(options),
+      choice_(kernel::ClassChoice::of(*options.kind, labels.class_names.size(), options.multi_class, options.rule)),
+      scorer_(context, truth_of(labels), false) {
+  if (keep_decisions) scorer_.keep_decisions();
+}
+
+template <class T>
+void SvmTrainer<T>::load(const SplitTable& table) {
+  table_ = &table;
+  scorer_.load_tests(tests_of(table, labels_));
+}
+
+/// The models of some jobs, as tasks of the sheaf.
+template <class T>
+typename SvmTrainer<T>::Batch SvmTrainer<T>::plan(std::span<const SvmJob> jobs, kernel::SheafPlan& sheaf) const {
+  const auto splits = table_->splits.size();
+  for (std::size_t s = 0; s < splits; ++s) {
+    std::vector<float> weights(static_cast<std::size_t>(labels_.rows));
+    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = table_->weights[i * splits + s];
+    sheaf.add_rows(std::move(weights));
+  }
+  Batch batch;
+  batch.jobs.resize(jobs.size());
+  std::iota(batch.jobs.begin(), batch.jobs.end(), 0);
+  std::stable_sort(batch.jobs.begin(), batch.jobs.end(), [&](auto a, auto b) { return jobs[a].split < jobs[b].split; });
+  std::vector<ModelPlan> plans;
+  for (const auto& job : jobs) plans.push_back(sheaf.add_model(job.split, job.cost));
+  for (const auto job : batch.jobs) {
+    batch.splits.push_back(jobs[job].split);
+    batch.plans.push_back(std::move(plans[job]));
+  }
+  return batch;
+}
+
+/// The columns of decision values that the tasks of a sheaf leave behind.
+template <class T>
+std::vector<std::int32_t> SvmTrainer<T>::columns_of_tasks(const Batch& batch, std::size_t tasks) const {
+  std::vector<std::int32_t> columns(tasks, -1);
+  for (std::int32_t m = 0; m < batch.models(); ++m)
+    for (std::int32_t k = 0; k < choice_.svms(); ++k) {
+      const auto task = batch.plans[static_cast<std::size_t>(m)].tasks[static_cast<std::size_t>(k)];
+      if (task >= 0) columns[static_cast<std::size_t>(task)] = m * choice_.svms() + k;
+    }
+  return columns;
+}
+
+template <class T>
+std::vector<ModelScores> SvmTrainer<T>::train(double gamma, int degree, std::span<const SvmJob> jobs,
+                                              KernelCounts& counts) {
   auto options = options_;
   options.gamma = gamma;
   options.degree = degree;
-  kernel::SheafPlan sheaf(labels_, options);
-  const auto splits = table.splits.size();
-  for (std::size_t s = 0; s < splits; ++s) {
-    std::vector<float> weights(static_cast<std::size_t>(labels_.rows));
-    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = table.weights[i * splits + s];
-    sheaf.add_rows(std::move(weights));
-  }
-  std::vector<ModelPlan> plans;
-  plans.reserve(jobs.size());
-  for (const auto& job : jobs) plans.push_back(sheaf.add_model(job.split, job.cost));
-  auto params = kernel::svm_params(options, dataset_.features());
-  const bool pairs = sides_.size() > 1 && options.multi_class == MultiClass::one_vs_one;
-  params.decisions = !pairs;
-  const auto fits = train_sheaf(context, dataset_, sheaf.finish(), params);
-  {
-    const std::lock_guard lock(mutex_);
-    counts_.computed += fits.counts.computed;
-    counts_.unshared += fits.counts.unshared;
-  }
+  kernel::SheafPlan plans(labels_, options);
+  const auto batch = plan(jobs, plans);
+  const auto sheaf = plans.finish();
+  const auto params = kernel::svm_params(options, dataset_.features());
+  const bool pairs = choice_.svms() > 1 && !choice_.rest;
+  const auto columns = pairs ? std::vector<std::int32_t>() : columns_of_tasks(batch, sheaf.tasks.size());
+  Block<double> z(labels_.rows, batch.models() * choice_.svms(), context_.device());
+  const auto fits = kernel::train_tasks(context_, dataset_, sheaf, params, {columns, z.view()}, &kept_);
+  counts.computed += fits.counts.computed;
+  counts.unshared += fits.counts.unshared;
+  if (pairs) decide_pairs(batch, fits, params.kernel, z.view());
   std::vector<ModelScores> result(jobs.size());
-  for (std::size_t s = 0; s < splits; ++s) {
-    std::vector<std::size_t> mine;
-    std::vector<std::int32_t> tasks;
-    std::vector<const ModelPlan*> of;
-    for (std::size_t m = 0; m < jobs.size(); ++m) {
-      if (jobs[m].split != static_cast<std::int32_t>(s)) continue;
-      mine.push_back(m);
-      of.push_back(&plans[m]);
-      tasks.insert(tasks.end(), plans[m].tasks.begin(), plans[m].tasks.end());
-    }
-    if (mine.empty()) continue;
-    const auto rows = table.tests.list(static_cast<std::int32_t>(s));
-    const auto decisions = kernel::decisions_of(context, dataset_, params.kernel, fits, tasks, rows, !pairs);
-    auto scores = score(context, rows, of, decisions);
-    for (std::size_t k = 0; k < mine.size(); ++k) {
-      result[mine[k]] = std::move(scores[k]);
-      add_training(fits, *of[k], params.tolerance, result[mine[k]]);
-    }
+  auto scores = score_models(batch, z.view());
+  for (std::size_t m = 0; m < scores.size(); ++m) {
+    auto& model = result[batch.jobs[m]];
+    model = {std::move(scores[m]), {}, -1, {}};
+    add_training(fits, batch.plans[m], params.tolerance, model);
   }
   return result;
 }
 
-/// `decisions`: rows x binary SVMs of all models. The classes' values that follow from them are scored on the context's
-/// device.
+/// Few rows take part in the SVM of a pair: decision values are computed for the test rows alone.
 template <class T>
-std::vector<ModelScores> SvmTrainer<T>::score(const Context& context, std::span<const std::int32_t> rows,
-                                              std::span<const ModelPlan* const> plans,
-                                              const Block<double>& decisions) const {
-  const auto labels = labels_of(labels_, rows);
-  const auto classes = labels.class_names.size();
-  const auto columns = labels.columns();
-  const auto models = static_cast<std::int32_t>(plans.size());
-  const auto count = static_cast<std::int64_t>(rows.size());
-  Block<double> values(count, models * columns);
-  Block<std::int32_t> predicted(count, classes > 0 ? models : 0);
-  parallel_ranges(context.threads(), count, 64, [&](Range range) {
-    std::vector<double> z(sides_.size());
-    for (std::int64_t i = range.begin; i < range.end; ++i)
-      for (std::int32_t m = 0; m < models; ++m) {
-        for (std::int32_t k = 0; k < tasks(); ++k) z[static_cast<std::size_t>(k)] = decisions(i, m * tasks() + k);
-        const auto& present = plans[static_cast<std::size_t>(m)]->present;
-        if (classes > 0) predicted(i, m) = kernel::choose_class(z, sides_, classes, options_.rule, present);
-        if (columns == 1) {
-          values(i, m) = z[0];
-          continue;
-        }
-        const auto by_class = kernel::class_values(z, sides_, classes, present);
-        for (std::int32_t c = 0; c < columns; ++c) values(i, m * columns + c) = by_class[static_cast<std::size_t>(c)];
-      }
+void SvmTrainer<T>::decide_pairs(const Batch& batch, const SvmFits& fits, const KernelParams& kernel,
+                                 BlockView<double> z) const {
+  batch.for_splits([&](std::int32_t split, std::int32_t first, std::int32_t count) {
+    std::vector<BinarySvm> svms;
+    for (std::int32_t m = first; m < first + count; ++m)
+      for (const auto task : batch.plans[static_cast<std::size_t>(m)].tasks)
+        svms.push_back(task < 0 ? BinarySvm{} : fits.tasks[static_cast<std::size_t>(task)].svm);
+    kernel::decide_rows(context_, kernel, dataset_, svms, kernel::Queries<T>{dataset_, table_->tests.list(split)},
+                        columns_of(z, first * choice_.svms(), count * choice_.svms()));
   });
-  return score_rows(context, labels, values, predicted, keep_decisions_);
+}
+
+/// `z`: rows x binary SVMs of all models, on the device, where classes are chosen and scored.
+template <class T>
+std::vector<Scores> SvmTrainer<T>::score_models(const Batch& batch, BlockView<const double> z) {
+  if (choice_.classes == 0) return scorer_.score(z, batch.splits);
+  const bool single = choice_.columns() == 1;  // the decision values are those of the classes
+  Block<double> values(labels_.rows, single ? 0 : batch.models() * choice_.columns(), context_.device());
+  Block<std::int32_t> predicted(labels_.rows, batch.models(), context_.device());
+  batch.for_splits([&](std::int32_t split, std::int32_t first, std::int32_t count) {
+    std::vector<std::uint8_t> present;
+    for (std::int32_t m = first; m < first + count; ++m) {
+      const auto& own = batch.plans[static_cast<std::size_t>(m)].present;
+      present.insert(present.end(), own.begin(), own.end());
+    }
+    kernel::choose_classes(
+        context_, choice_,
+        {table_->tests.list(split), present, columns_of(z, first * choice_.svms(), count * choice_.svms()),
+         columns_of(values.view(), single ? 0 : first * choice_.columns(), single ? 0 : count * choice_.columns()),
+         columns_of(predicted.view(), first, count)});
+  });
+  return scorer_.score(single ? z : std::as_const(values).view(), batch.splits, std::as_const(predicted).view());
 }
 
 template class SvmTrainer<float>;

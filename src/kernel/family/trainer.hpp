@@ -1,8 +1,8 @@
-// SVMs of one kernel, trained together and scored on their test rows; shared by the search and LIBSVM's own grid.
+// SVMs of one kernel, trained together and scored on their test rows, on one device; shared by the search and LIBSVM's
+// own grid.
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -12,6 +12,9 @@
 #include "data/labels.hpp"
 #include "family/split_table.hpp"
 #include "kernel/model/plan.hpp"
+#include "kernel/values/class_choice.hpp"
+#include "kernel/values/table.hpp"
+#include "score/scorer.hpp"
 
 namespace sheaf::engine {
 
@@ -25,27 +28,29 @@ template <class T>
 class SvmTrainer {
  public:
   /// All must outlive it. `options` holds everything but cost, gamma and degree.
-  SvmTrainer(const Dataset<T>& dataset, const Labels& labels, const SvmOptions& options, bool keep_decisions = false);
+  SvmTrainer(const Context& context, const Dataset<T>& dataset, const Labels& labels, const SvmOptions& options,
+             bool keep_decisions = false);
 
-  /// Binary SVMs of a model.
-  std::int32_t tasks() const { return static_cast<std::int32_t>(sides_.size()); }
-  KernelCounts counts() const { return counts_; }
-
-  /// May be called by several threads, each with its own device.
-  std::vector<ModelScores> train(const Context& context, double gamma, int degree, const SplitTable& table,
-                                 std::span<const SvmJob> jobs);
+  /// From now on, jobs are over the splits of `table`, which must outlive their training.
+  void load(const SplitTable& table);
+  /// Adds to `counts`.
+  std::vector<ModelScores> train(double gamma, int degree, std::span<const SvmJob> jobs, KernelCounts& counts);
 
  private:
-  std::vector<ModelScores> score(const Context& context, std::span<const std::int32_t> rows,
-                                 std::span<const kernel::ModelPlan* const> plans, const Block<double>& decisions) const;
+  struct Batch;
+  Batch plan(std::span<const SvmJob> jobs, kernel::SheafPlan& sheaf) const;
+  std::vector<std::int32_t> columns_of_tasks(const Batch& batch, std::size_t tasks) const;
+  void decide_pairs(const Batch& batch, const SvmFits& fits, const KernelParams& kernel, BlockView<double> z) const;
+  std::vector<Scores> score_models(const Batch& batch, BlockView<const double> z);
 
+  const Context& context_;
   const Dataset<T>& dataset_;
   const Labels& labels_;
   const SvmOptions& options_;
-  bool keep_decisions_;
-  std::vector<kernel::Sides> sides_;
-  std::mutex mutex_;
-  KernelCounts counts_;
+  kernel::ClassChoice choice_;
+  score::Scorer<double> scorer_;
+  kernel::KeptRows kept_;
+  const SplitTable* table_ = nullptr;
 };
 
 }  // namespace sheaf::engine

@@ -1,5 +1,6 @@
 // Cross-validation as svm-train -v does it, all folds and SVMs one sheaf.
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include <sheaf/solvers/svm.hpp>
@@ -9,7 +10,8 @@
 #include "kernel/model/plan.hpp"
 #include "kernel/model/platt.hpp"
 #include "kernel/model/predict.hpp"
-#include "kernel/model/row_subset.hpp"
+#include "kernel/values/class_choice.hpp"
+#include "kernel/verbs/ops.hpp"
 
 namespace sheaf {
 namespace {
@@ -59,27 +61,42 @@ struct Folds {
   std::vector<Sides> sides;
   std::vector<ModelPlan> plans;
   std::vector<SvmModel> sigmoids;  // with probabilities
+  kernel::ClassChoice choice;
 
   bool probabilities() const { return options.probabilities && is_classification(*options.kind); }
 
   std::int32_t choose(std::size_t fold, std::span<const double> decisions) const {
     if (options.kind == SvmKind::one_class) return decisions[0] > 0 ? 0 : 1;
     if (probabilities()) return most_likely(kernel::class_probabilities(sigmoids[fold], decisions, sides));
-    return kernel::choose_class(decisions, sides, labels.class_names.size(), options.rule, plans[fold].present);
+    return choice.choose(decisions.data(), plans[fold].present.data());
   }
 };
 
-/// Stores the decision values and classes of a fold's rows.
+/// Stores the decision values and classes of a fold's rows. `columns`: of its SVMs in the block; -1: the SVM is
+/// missing.
 void keep_fold(const Folds& folds, std::size_t fold, std::span<const std::int32_t> rows, const Block<double>& block,
-               Predictions& predictions) {
+               std::span<const std::int32_t> columns, Predictions& predictions) {
   const std::size_t svms = folds.sides.size();
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    const auto row = static_cast<std::size_t>(rows[k]);
+  for (const auto number : rows) {
+    const auto row = static_cast<std::size_t>(number);
     const auto decisions = std::span(predictions.decisions).subspan(row * svms, svms);
-    for (std::size_t m = 0; m < svms; ++m)
-      decisions[m] = block(static_cast<std::int64_t>(k), static_cast<std::int32_t>(m));
+    for (std::size_t m = 0; m < svms; ++m) decisions[m] = columns[m] < 0 ? 0 : block(number, columns[m]);
     if (!is_regression(*folds.options.kind)) predictions.classes[row] = folds.choose(fold, decisions);
   }
+}
+
+/// The decision values of the folds' rows under SVMs of pairs: rows x SVMs.
+template <class T>
+Block<double> decide_pairs(const Context& context, const Dataset<T>& dataset, const KernelParams& kernel,
+                           const Folds& folds, const kernel::LibsvmFolds& dealt, const SvmFits& fits) {
+  Block<double> block(dataset.rows(), static_cast<std::int32_t>(folds.sides.size()), context.device());
+  for (std::int32_t f = 0; f < dealt.count(); ++f) {
+    std::vector<BinarySvm> svms;
+    for (const auto task : folds.plans[static_cast<std::size_t>(f)].tasks)
+      svms.push_back(task < 0 ? BinarySvm{} : fits.tasks[static_cast<std::size_t>(task)].svm);
+    kernel::decide_rows(context, kernel, dataset, svms, kernel::Queries<T>{dataset, dealt.rows(f)}, block.view());
+  }
+  return block.device().is_cpu() ? std::move(block) : block.to(Device::cpu());
 }
 
 void report_folds(const Context& context, Folds& folds, const SvmFits& fits, SvmCrossValidation& result) {
@@ -106,7 +123,12 @@ SvmCrossValidation cross_validate_svm(const Context& context, const Dataset<T>& 
   const auto options = with_defaults(given, dataset.target);
   if (count < 2) fail_usage("cross-validation takes 2 folds or more, not {}", count);
   const auto labels = kernel::make_svm_labels(dataset.target, dataset.source, dataset.rows(), options);
-  Folds folds{labels, options, kernel::sides_of(*options.kind, labels.class_names.size(), options.multi_class), {}, {}};
+  Folds folds{labels,
+              options,
+              kernel::sides_of(*options.kind, labels.class_names.size(), options.multi_class),
+              {},
+              {},
+              kernel::ClassChoice::of(*options.kind, labels.class_names.size(), options.multi_class, options.rule)};
   kernel::CRandom random(context.seed());
   const auto dealt = kernel::deal_folds(labels, count, random);
   const auto fold_of = dealt.fold_of_rows();
@@ -129,12 +151,12 @@ SvmCrossValidation cross_validate_svm(const Context& context, const Dataset<T>& 
   predictions.columns = static_cast<std::int32_t>(folds.sides.size());
   predictions.decisions.resize(static_cast<std::size_t>(dataset.rows()) * folds.sides.size());
   if (!is_regression(*options.kind)) predictions.classes.resize(static_cast<std::size_t>(dataset.rows()));
-  for (std::size_t f = 0; f < folds.plans.size(); ++f) {
-    context.check_stop();
-    const auto rows = std::span(dealt.order).subspan(dealt.begins[f], dealt.begins[f + 1] - dealt.begins[f]);
-    const auto block = kernel::decisions_of(context, dataset, params.kernel, fits, folds.plans[f].tasks, rows, !pairs);
-    keep_fold(folds, f, rows, block, predictions);
-  }
+  std::vector<std::int32_t> columns(folds.sides.size());
+  std::iota(columns.begin(), columns.end(), 0);
+  const auto decided = pairs ? decide_pairs(context, dataset, params.kernel, folds, dealt, fits) : Block<double>();
+  for (std::size_t f = 0; f < folds.plans.size(); ++f)
+    keep_fold(folds, f, dealt.rows(static_cast<std::int32_t>(f)), pairs ? decided : fits.decisions,
+              pairs ? columns : folds.plans[f].tasks, predictions);
   if (const auto score = score_of(result.shape, predictions, dataset.target)) result.score = *score;
   return result;
 }

@@ -5,9 +5,9 @@
 
 #include "core/fail.hpp"
 #include "data/checks/row_weights.hpp"
+#include "data/row_subset.hpp"
 #include "kernel/model/plan.hpp"
 #include "kernel/model/platt.hpp"
-#include "kernel/model/row_subset.hpp"
 
 namespace sheaf {
 namespace {

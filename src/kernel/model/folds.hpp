@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernel/model/c_random.hpp"
@@ -14,6 +15,10 @@ struct LibsvmFolds {
   std::vector<std::size_t> begins;  // folds + 1
 
   std::int32_t count() const { return static_cast<std::int32_t>(begins.size()) - 1; }
+  std::span<const std::int32_t> rows(std::int32_t fold) const {
+    const auto f = static_cast<std::size_t>(fold);
+    return std::span(order).subspan(begins[f], begins[f + 1] - begins[f]);
+  }
   std::vector<std::int32_t> fold_of_rows() const;
 };
 

@@ -264,66 +264,6 @@ std::vector<double> held_out_decisions(const PlattPlan& plan, const Block<double
   return values;
 }
 
-namespace {
-
-/// Whether both sides of an SVM are present.
-bool has_both_sides(const Sides& sides, std::span<const std::uint8_t> present) {
-  const auto there = [&](std::int32_t c) { return present.empty() || present[static_cast<std::size_t>(c)] != 0; };
-  return there(sides.positive) && (sides.negative == SvmTask::rest || there(sides.negative));
-}
-
-/// One-vs-one: a vote for the chosen side. One-vs-rest: for the class, or for every other class.
-void add_vote(const Sides& sides, double decision, std::vector<double>& sums) {
-  if (sides.negative != SvmTask::rest) {
-    sums[static_cast<std::size_t>(decision > 0 ? sides.positive : sides.negative)] += 1;
-    return;
-  }
-  for (std::size_t c = 0; c < sums.size(); ++c)
-    if ((c == static_cast<std::size_t>(sides.positive)) == (decision > 0)) sums[c] += 1;
-}
-
-void add_size(const Sides& sides, double decision, std::vector<double>& sums) {
-  sums[static_cast<std::size_t>(sides.positive)] += decision;
-  if (sides.negative != SvmTask::rest) sums[static_cast<std::size_t>(sides.negative)] -= decision;
-}
-
-}  // namespace
-
-std::int32_t choose_class(std::span<const double> decisions, std::span<const Sides> sides, std::size_t classes,
-                          ClassRule rule, std::span<const std::uint8_t> present) {
-  const bool rest = !sides.empty() && sides.front().negative == SvmTask::rest;
-  const bool votes = rule == ClassRule::votes || (rule == ClassRule::automatic && !rest);
-  std::vector<double> sums(classes, 0.0);
-  for (std::size_t m = 0; m < sides.size(); ++m) {
-    if (!has_both_sides(sides[m], present)) continue;
-    if (votes)
-      add_vote(sides[m], decisions[m], sums);
-    else
-      add_size(sides[m], decisions[m], sums);
-  }
-  std::size_t best = classes;
-  for (std::size_t c = 0; c < classes; ++c) {
-    if (!present.empty() && present[c] == 0) continue;
-    if (best == classes || sums[c] > sums[best]) best = c;
-  }
-  return static_cast<std::int32_t>(best == classes ? 0 : best);
-}
-
-std::vector<double> class_values(std::span<const double> decisions, std::span<const Sides> sides, std::size_t classes,
-                                 std::span<const std::uint8_t> present) {
-  std::vector<double> votes(classes, 0.0);
-  std::vector<double> sizes(classes, 0.0);
-  const bool rest = !sides.empty() && sides.front().negative == SvmTask::rest;
-  for (std::size_t m = 0; m < sides.size(); ++m) {
-    if (!has_both_sides(sides[m], present)) continue;
-    if (!rest) add_vote(sides[m], decisions[m], votes);
-    add_size(sides[m], decisions[m], sizes);
-  }
-  if (rest) return sizes;
-  for (std::size_t c = 0; c < classes; ++c) votes[c] += sizes[c] / (3 * (std::abs(sizes[c]) + 1));
-  return votes;
-}
-
 SvmTraining training_of(const SvmFit& fit, std::int64_t rows) {
   double alphas = 0;
   for (const double coefficient : fit.svm.coefficients) alphas += std::abs(coefficient);

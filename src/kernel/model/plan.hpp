@@ -85,13 +85,6 @@ class SheafPlan {
 /// The decision values of one SVM's training rows, by SVMs of folds that were trained without them.
 std::vector<double> held_out_decisions(const PlattPlan& plan, const Block<double>& decisions);
 
-/// The class that the decision values (one per SVM) choose, among those present (empty: all).
-std::int32_t choose_class(std::span<const double> decisions, std::span<const Sides> sides, std::size_t classes,
-                          ClassRule rule, std::span<const std::uint8_t> present);
-/// One value per class, the largest for the chosen class except in ties: votes, plus decision values as fractions.
-std::vector<double> class_values(std::span<const double> decisions, std::span<const Sides> sides, std::size_t classes,
-                                 std::span<const std::uint8_t> present);
-
 SvmTraining training_of(const SvmFit& fit, std::int64_t rows);
 
 }  // namespace sheaf::kernel

@@ -5,10 +5,12 @@
 #include <sheaf/solvers/svm.hpp>
 
 #include "core/fail.hpp"
+#include "data/borrowed.hpp"
 #include "data/predictions.hpp"
 #include "kernel/model/plan.hpp"
 #include "kernel/model/platt.hpp"
 #include "kernel/model/predict.hpp"
+#include "kernel/values/class_choice.hpp"
 #include "kernel/values/range.hpp"
 
 namespace sheaf {
@@ -61,19 +63,10 @@ std::vector<BinarySvm> svms_for(const SvmModel& model, const Dataset<T>& dataset
   return svms;
 }
 
-/// The same memory; the model must outlive it.
-template <class T>
-Array<T> borrowed(const Array<T>& from) {
-  return Array<T>::over(const_cast<T*>(from.data()), from.size());  // NOLINT: only read from
-}
-
+/// Borrows the model's memory if that has the precision.
 Dataset<double> support_of(const SvmModel& model, std::type_identity<double> /*precision*/, int /*threads*/) {
   Dataset<double> support;
-  if (const auto* dense = std::get_if<DenseMatrix<double>>(&model.support))
-    support.x = DenseMatrix<double>{dense->rows, dense->columns, borrowed(dense->values)};
-  else if (const auto* sparse = std::get_if<SparseMatrix<double>>(&model.support))
-    support.x = SparseMatrix<double>{sparse->rows, sparse->columns, borrowed(sparse->offsets),
-                                     borrowed(sparse->indices), borrowed(sparse->values)};
+  support.x = borrowed(model.support);
   return support;
 }
 
@@ -126,12 +119,10 @@ Predictions predict_svm(const Context& context, const SvmModel& model, const Dat
     for (std::int64_t i = 0; i < result.rows; ++i)
       for (std::int32_t m = 0; m < result.columns; ++m) result.decisions.push_back(block(i, m));
   }
-  const auto columns = static_cast<std::size_t>(result.columns);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(result.rows) && !is_regression(model.kind); ++i) {
-    const auto decisions = std::span(result.decisions).subspan(i * columns, columns);
-    result.classes.push_back(model.kind == SvmKind::one_class
-                                 ? (decisions[0] > 0 ? 0 : 1)
-                                 : kernel::choose_class(decisions, sides, model.class_names.size(), model.rule, {}));
+  const auto choice = kernel::ClassChoice::of(model.kind, model.class_names.size(), model.multi_class, model.rule);
+  for (std::int64_t i = 0; i < result.rows && !is_regression(model.kind); ++i) {
+    const double* z = result.decisions.data() + i * result.columns;
+    result.classes.push_back(model.kind == SvmKind::one_class ? (z[0] > 0 ? 0 : 1) : choice.choose(z, nullptr));
   }
   if (probabilities) add_probabilities(context, model, sides, result);
   return result;

@@ -162,11 +162,11 @@ class ChunkTrainer {
 
  private:
   void start() {
-    std::vector<std::int32_t> rows(at(dataset_.rows()));
-    std::iota(rows.begin(), rows.end(), 0);
+    everyone_.resize(at(dataset_.rows()));
+    std::iota(everyone_.begin(), everyone_.end(), 0);
     std::vector<std::vector<double>> betas;
     for (const TaskProblem& problem : problems_) betas.push_back(problem.start);
-    move_to(rows, betas);
+    move_to(everyone_, betas);
   }
 
   /// The violation of every unfinished task, and how bad each row is for any of them.
@@ -307,8 +307,10 @@ class ChunkTrainer {
       changed.push_back(rows[k]);
     }
     if (changed.empty()) return;
-    Block<double> added(dataset_.rows(), static_cast<std::int32_t>(problems_.size()));
-    add_decisions(context_, params_.kernel, dataset_, changed, changes, dataset_, added.view());
+    Block<double> added(dataset_.rows(), static_cast<std::int32_t>(problems_.size()), context_.device());
+    add_decisions(context_, Deciders<T>{params_.kernel, dataset_, changed, changes}, Queries<T>{dataset_, everyone_},
+                  added.view());
+    if (!added.device().is_cpu()) added = added.to(Device::cpu());
     counts_.computed += static_cast<std::int64_t>(changed.size()) * dataset_.rows();
     counts_.unshared += static_cast<std::int64_t>(changes.values.size()) * dataset_.rows();
     for (std::size_t t = 0; t < problems_.size(); ++t)
@@ -325,7 +327,8 @@ class ChunkTrainer {
   KernelCounts& counts_;
   std::vector<Solved> solved_;
   std::vector<std::size_t> unfinished_;
-  std::vector<std::int64_t> moved_;  // by task: variables that the last outer round changed
+  std::vector<std::int32_t> everyone_;  // all rows
+  std::vector<std::int64_t> moved_;     // by task: variables that the last outer round changed
   std::int64_t outer_rounds_ = 0;
 };
 

@@ -2,8 +2,11 @@
 // products need, dense or sparse as is cheaper, with the term of each row that kernel values take (kernels.hpp).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <typeindex>
 #include <vector>
 
 #include <sheaf/solvers/matrix.hpp>
@@ -16,6 +19,31 @@ struct Table {
   Matrix<A> x;
   Array<A> terms;
   bool distances = false;  ///< |x - y|^2 is summed itself, not |x|^2 + |y|^2 - 2 x'y
+};
+
+/// Rows laid out on one device for one type of kernel, kept from one training to the next over the same dataset.
+class KeptRows {
+ public:
+  /// The rows as `Layout`, made unless they are those of the call before. `variant`: of several layouts of one type.
+  template <class Layout, class Make>
+  std::shared_ptr<const Layout> get(std::span<const std::int32_t> order, int variant, const Make& make) {
+    const bool same = rows_ != nullptr && type_ == typeid(Layout) && variant_ == variant &&
+                      std::equal(order.begin(), order.end(), order_.begin(), order_.end());
+    if (!same) {
+      rows_.reset();
+      rows_ = std::make_shared<const Layout>(make());
+      type_ = typeid(Layout);
+      variant_ = variant;
+      order_.assign(order.begin(), order.end());
+    }
+    return std::static_pointer_cast<const Layout>(rows_);
+  }
+
+ private:
+  std::shared_ptr<const void> rows_;
+  std::type_index type_ = typeid(void);
+  int variant_ = 0;
+  std::vector<std::int32_t> order_;
 };
 
 /// Rows with a larger share of stored entries are made dense.

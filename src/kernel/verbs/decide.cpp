@@ -1,5 +1,6 @@
 // Decision values. The support vectors of all SVMs are united, so that one kernel value serves every SVM that uses it.
 #include <algorithm>
+#include <numeric>
 
 #include <sheaf/error.hpp>
 #include <sheaf/solvers/svm.hpp>
@@ -7,11 +8,12 @@
 #include "kernel/verbs/ops.hpp"
 
 namespace sheaf {
+namespace kernel {
 namespace {
 
 struct Union {
   std::vector<std::int32_t> rows;  ///< ascending
-  kernel::Coefficients coefficients;
+  Coefficients coefficients;
 };
 
 Union unite(std::span<const BinarySvm> svms, std::int64_t rows) {
@@ -24,7 +26,7 @@ Union unite(std::span<const BinarySvm> svms, std::int64_t rows) {
   const auto place = [&](std::int32_t row) {
     return static_cast<std::size_t>(std::lower_bound(all.rows.begin(), all.rows.end(), row) - all.rows.begin());
   };
-  auto& [offsets, numbers, values] = all.coefficients;
+  auto& [offsets, numbers, values, rhos] = all.coefficients;
   offsets.assign(all.rows.size() + 1, 0);
   for (const BinarySvm& svm : svms)
     for (const std::int32_t row : svm.rows) ++offsets[place(row) + 1];
@@ -32,27 +34,43 @@ Union unite(std::span<const BinarySvm> svms, std::int64_t rows) {
   numbers.resize(static_cast<std::size_t>(offsets.back()));
   values.resize(numbers.size());
   std::vector<std::int64_t> next(offsets.begin(), offsets.end() - 1);
-  for (std::size_t m = 0; m < svms.size(); ++m)
+  for (std::size_t m = 0; m < svms.size(); ++m) {
+    rhos.push_back(svms[m].rho);
     for (std::size_t k = 0; k < svms[m].rows.size(); ++k) {
       const auto at = static_cast<std::size_t>(next[place(svms[m].rows[k])]++);
       numbers[at] = static_cast<std::int32_t>(m);
       values[at] = svms[m].coefficients[k];
     }
+  }
   return all;
 }
 
 }  // namespace
 
 template <class T>
+void decide_rows(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
+                 std::span<const BinarySvm> svms, const Queries<T>& queries, BlockView<double> decisions) {
+  const auto known = kernel.type == KernelType::precomputed ? queries.dataset.features() : support.rows();
+  const Union all = unite(svms, known);
+  if (!queries.rows.empty())
+    add_decisions(context, Deciders<T>{kernel, support, all.rows, all.coefficients}, queries, decisions);
+}
+
+template void decide_rows(const Context&, const KernelParams&, const Dataset<float>&, std::span<const BinarySvm>,
+                          const Queries<float>&, BlockView<double>);
+template void decide_rows(const Context&, const KernelParams&, const Dataset<double>&, std::span<const BinarySvm>,
+                          const Queries<double>&, BlockView<double>);
+
+}  // namespace kernel
+
+template <class T>
 Block<double> decision_values(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
                               std::span<const BinarySvm> svms, const Dataset<T>& queries) {
-  Block<double> decisions(queries.rows(), static_cast<std::int32_t>(svms.size()));
-  const Union all = unite(svms, kernel.type == KernelType::precomputed ? queries.features() : support.rows());
-  if (!all.rows.empty() && queries.rows() > 0)
-    kernel::add_decisions(context, kernel, support, all.rows, all.coefficients, queries, decisions.view());
-  for (std::int64_t i = 0; i < decisions.rows(); ++i)
-    for (std::int32_t m = 0; m < decisions.tasks(); ++m) decisions(i, m) -= svms[static_cast<std::size_t>(m)].rho;
-  return decisions;
+  Block<double> decisions(queries.rows(), static_cast<std::int32_t>(svms.size()), context.device());
+  std::vector<std::int32_t> all(static_cast<std::size_t>(queries.rows()));
+  std::iota(all.begin(), all.end(), 0);
+  kernel::decide_rows(context, kernel, support, svms, kernel::Queries<T>{queries, all}, decisions.view());
+  return context.device().is_cpu() ? std::move(decisions) : decisions.to(Device::cpu());
 }
 
 template Block<double> decision_values(const Context&, const KernelParams&, const Dataset<float>&,

@@ -20,6 +20,21 @@ constexpr std::int64_t value_bytes = std::int64_t{512} << 20;
 /// Products of one launch of sum_narrow_decisions: about a fifth of a second on an H200.
 constexpr std::int64_t most_products = std::int64_t{1} << 42;
 
+constexpr int add_threads = 256;
+constexpr std::int64_t most_blocks = 65535;
+
+/// Adds factor * values, of which those of query k begin at k * step, to the decisions of its row.
+__global__ void add_to_decisions(const double* values, std::int64_t step, double factor, const std::int32_t* rows,
+                                 std::int64_t count, BlockView<double> decisions) {
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t e = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; e < count * decisions.tasks;
+       e += stride) {
+    const std::int64_t k = e / decisions.tasks;
+    const std::int64_t m = e % decisions.tasks;
+    decisions.data[rows[k] * std::int64_t{decisions.stride} + m] += factor * values[k * step + m];
+  }
+}
+
 /// Dense coefficients of some support vectors: vectors x SVMs.
 std::vector<double> dense_coefficients(const Coefficients& coefficients, Range vectors, std::int32_t svms) {
   std::vector<double> dense(static_cast<std::size_t>((vectors.end - vectors.begin) * svms), 0.0);
@@ -53,7 +68,7 @@ std::int64_t rows_at_once(const Dataset<T>& dataset, std::int64_t wanted, std::i
 template <class A, class T>
 class Decider {
  public:
-  Decider(const Context& context, const KernelParams& kernel, const Dataset<T>& queries, BlockView<double> decisions)
+  Decider(const Context& context, const KernelParams& kernel, const Queries<T>& queries, BlockView<double> decisions)
       : context_(context),
         kernel_(kernel),
         room_(context.memory() / 8),
@@ -61,12 +76,14 @@ class Decider {
         decisions_(decisions),
         blas_(stream_),
         rows_(kernel, context.device(), stream_, blas_),
-        everyone_(static_cast<std::size_t>(queries.rows())) {
-    std::iota(everyone_.begin(), everyone_.end(), 0);
+        query_rows_(Array<std::int32_t>::copy_of(queries.rows, context.device())),
+        places_(queries.rows.size()) {
+    std::iota(places_.begin(), places_.end(), 0);
   }
 
   void decide(const Dataset<T>& support, std::span<const std::int32_t> support_rows, const Coefficients& coefficients) {
     const auto vectors = static_cast<std::int64_t>(support_rows.size());
+    if (!coefficients.rhos.empty()) subtract(coefficients.rhos);
     const std::int64_t dense = std::max<std::int64_t>(1024, coefficient_bytes / (8 * std::int64_t{decisions_.tasks}));
     const std::int64_t most = std::min({vectors, dense, rows_at_once(support, vectors, room_)});
     for (std::int64_t begin = 0; begin < vectors; begin += most) {
@@ -84,15 +101,14 @@ class Decider {
  private:
   /// All queries against one part of the support vectors.
   void against(const gpu::DeviceTable<A>& table, const Array<double>& factors) {
-    const std::int64_t queries = queries_.rows();
-    const std::int64_t chunk = rows_at_once(queries_, queries, room_);
+    const std::int64_t queries = query_rows_.size();
+    const std::int64_t chunk = rows_at_once(queries_.dataset, queries, room_);
     for (std::int64_t begin = 0; begin < queries; begin += chunk) {
       context_.check_stop();
       const std::int64_t here = std::min(chunk, queries - begin);
-      const auto asked = bring<A>(context_, kernel_, queries_,
-                                  std::span<const std::int32_t>(everyone_).subspan(static_cast<std::size_t>(begin),
-                                                                                   static_cast<std::size_t>(here)),
-                                  room_, stream_);
+      const auto asked = bring<A>(
+          context_, kernel_, queries_.dataset,
+          queries_.rows.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(here)), room_, stream_);
       if (!at_once(table, asked, factors, begin)) in_blocks(table, asked, factors, begin);
     }
   }
@@ -145,7 +161,7 @@ class Decider {
     for (std::int64_t r = 0; r < block; ++r) pointers.push_back(values.data() + r * table.rows);
     const auto row_pointers = Array<double*>::copy_of(pointers, context_.device());
     const auto numbers = Array<std::int32_t>::copy_of(
-        std::span<const std::int32_t>(everyone_).first(static_cast<std::size_t>(asked.rows)), context_.device());
+        std::span<const std::int32_t>(places_).first(static_cast<std::size_t>(asked.rows)), context_.device());
     for (std::int64_t first = 0; first < asked.rows; first += block) {
       context_.check_stop();
       const std::int64_t count = std::min(block, asked.rows - first);
@@ -167,52 +183,66 @@ class Decider {
                 "a dense product");
   }
 
+  /// Adds the sums (count x SVMs) of queries first, first + 1 ... to the decisions.
   void add(const Array<double>& sums, std::int64_t first, std::int64_t count) {
-    const std::int64_t svms = decisions_.tasks;
-    host_.resize(static_cast<std::size_t>(count * svms));
-    cuda::check(
-        cudaMemcpyAsync(host_.data(), sums.data(), host_.size() * sizeof(double), cudaMemcpyDeviceToHost, stream_),
-        "fetching decisions");
+    add_rows(sums.data(), decisions_.tasks, 1, first, count);
+  }
+
+  void subtract(std::span<const double> rhos) {
+    const auto values = Array<double>::copy_of(rhos, context_.device());
+    add_rows(values.data(), 0, -1, 0, query_rows_.size());
+  }
+
+  void add_rows(const double* values, std::int64_t step, double factor, std::int64_t first, std::int64_t count) {
+    const std::int64_t size = count * decisions_.tasks;
+    if (size == 0) return;
+    const auto blocks = static_cast<unsigned>(std::min((size + add_threads - 1) / add_threads, most_blocks));
+    add_to_decisions<<<blocks, add_threads, 0, stream_>>>(values, step, factor, query_rows_.data() + first, count,
+                                                          decisions_);
+    cuda::check_launch("add_to_decisions");
     stream_.synchronize();
-    for (std::int64_t i = 0; i < count; ++i)
-      for (std::int64_t m = 0; m < svms; ++m)
-        decisions_.data[(first + i) * decisions_.stride + m] += host_[static_cast<std::size_t>(i * svms + m)];
   }
 
   const Context& context_;
   KernelParams kernel_;
   std::int64_t room_;
-  const Dataset<T>& queries_;
+  const Queries<T>& queries_;
   BlockView<double> decisions_;
   cuda::Stream stream_;
   cuda::Blas blas_;
   gpu::KernelRows<A> rows_;
-  std::vector<std::int32_t> everyone_;
-  std::vector<double> host_;
+  Array<std::int32_t> query_rows_;
+  std::vector<std::int32_t> places_;
 };
+
+/// Precomputed kernels have nothing for a GPU to compute: the decisions are fetched and sent back.
+template <class T>
+void decide_precomputed(const Context& context, const Deciders<T>& deciders, const Queries<T>& queries,
+                        BlockView<double> decisions) {
+  if (decisions.rows == 0) return;
+  const auto size = (decisions.rows - 1) * decisions.stride + decisions.tasks;
+  auto here = Array<double>::over(decisions.data, size, decisions.device).to(Device::cpu());
+  add_decisions_cpu(context, deciders, queries,
+                    BlockView<double>{here.data(), decisions.rows, decisions.tasks, decisions.stride, Device::cpu()});
+  copy_bytes(decisions.data, decisions.device, here.data(), Device::cpu(), here.bytes());
+}
 
 }  // namespace
 
 template <class T>
-void add_decisions_cuda(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
-                        std::span<const std::int32_t> support_rows, const Coefficients& coefficients,
-                        const Dataset<T>& queries, BlockView<double> decisions) {
-  // Precomputed kernels have nothing for a GPU to compute.
-  if (kernel.type == KernelType::precomputed)
-    return add_decisions_cpu(context, kernel, support, support_rows, coefficients, queries, decisions);
+void add_decisions_cuda(const Context& context, const Deciders<T>& deciders, const Queries<T>& queries,
+                        BlockView<double> decisions) {
+  const auto& [kernel, support, support_rows, coefficients] = deciders;
+  if (kernel.type == KernelType::precomputed) return decide_precomputed(context, deciders, queries, decisions);
   const cuda::Current current(context.device().index);
   const int threads = context.threads();
-  if (float_suffices(support.x, kernel, threads) && float_suffices(queries.x, kernel, threads))
+  if (float_suffices(support.x, kernel, threads) && float_suffices(queries.dataset.x, kernel, threads))
     Decider<float, T>(context, kernel, queries, decisions).decide(support, support_rows, coefficients);
   else
     Decider<double, T>(context, kernel, queries, decisions).decide(support, support_rows, coefficients);
 }
 
-template void add_decisions_cuda(const Context&, const KernelParams&, const Dataset<float>&,
-                                 std::span<const std::int32_t>, const Coefficients&, const Dataset<float>&,
-                                 BlockView<double>);
-template void add_decisions_cuda(const Context&, const KernelParams&, const Dataset<double>&,
-                                 std::span<const std::int32_t>, const Coefficients&, const Dataset<double>&,
-                                 BlockView<double>);
+template void add_decisions_cuda(const Context&, const Deciders<float>&, const Queries<float>&, BlockView<double>);
+template void add_decisions_cuda(const Context&, const Deciders<double>&, const Queries<double>&, BlockView<double>);
 
 }  // namespace sheaf::kernel

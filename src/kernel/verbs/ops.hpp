@@ -13,6 +13,8 @@
 #include <sheaf/solvers/array.hpp>
 #include <sheaf/solvers/svm.hpp>
 
+#include "kernel/values/class_choice.hpp"
+#include "kernel/values/table.hpp"
 #include "kernel/verbs/problem.hpp"
 
 namespace sheaf::kernel {
@@ -70,6 +72,9 @@ class SvmOps {
                        std::int64_t most_steps) = 0;
   /// Copies beta by variable and g by row, of all tasks one behind the other.
   virtual void fetch(std::vector<double>& beta, std::vector<double>& g) = 0;
+  /// Writes the decision values of all tasks at their rows into a block on the device. `order` as in make_ops().
+  virtual void write_decisions(std::span<const DecisionColumn> columns, std::span<const std::int32_t> order,
+                               BlockView<double> decisions) = 0;
 };
 
 /// Sparse coefficients of SVMs over support vectors, by support vector.
@@ -77,43 +82,72 @@ struct Coefficients {
   std::vector<std::int64_t> offsets;  ///< support vectors + 1
   std::vector<std::int32_t> svms;
   std::vector<double> values;
+  std::vector<double> rhos;  ///< of each SVM, to be subtracted; empty: nothing is
 };
 
 /// The backend of the context's device. `order` names the rows of the dataset by position; the dataset must outlive it.
-/// `offsets`, one for each position or none, are subtracted from kernel values (kernel_offsets()).
+/// `offsets`, one for each position or none, are subtracted from kernel values (kernel_offsets()). The rows are laid
+/// out anew unless `kept` has them.
 template <class T>
 std::unique_ptr<SvmOps> make_ops(const Context& context, const Dataset<T>& dataset, std::span<const std::int32_t> order,
-                                 const KernelParams& kernel, std::span<const double> offsets);
-/// decisions(i, m) += sum over support vectors s of value * K(query i, s).
-template <class T>
-void add_decisions(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
-                   std::span<const std::int32_t> support_rows, const Coefficients& coefficients,
-                   const Dataset<T>& queries, BlockView<double> decisions);
+                                 const KernelParams& kernel, std::span<const double> offsets, KeptRows* kept = nullptr);
 
-// The backends, called by the two above only.
+/// SVMs over support vectors, which are rows of a dataset.
+template <class T>
+struct Deciders {
+  const KernelParams& kernel;
+  const Dataset<T>& support;
+  std::span<const std::int32_t> support_rows;
+  const Coefficients& coefficients;
+};
+/// Rows to decide about, which are never copied one split at a time.
+template <class T>
+struct Queries {
+  const Dataset<T>& dataset;
+  std::span<const std::int32_t> rows;
+};
+/// decisions(i, m) += sum over support vectors s of value * K(row i, s) - rho, for the rows of the queries. The block
+/// has a row for each row of their dataset and lies on the context's device.
+template <class T>
+void add_decisions(const Context& context, const Deciders<T>& deciders, const Queries<T>& queries,
+                   BlockView<double> decisions);
+/// The same of SVMs whose rows are those of `support`, into a block that is 0 there.
+template <class T>
+void decide_rows(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
+                 std::span<const BinarySvm> svms, const Queries<T>& queries, BlockView<double> decisions);
+
+/// The values of the classes and the chosen class of each model on some rows. All blocks lie on the context's device.
+struct ClassBlocks {
+  std::span<const std::int32_t> rows;     ///< of the blocks
+  std::span<const std::uint8_t> present;  ///< models x classes, as of ClassChoice; empty: all
+  BlockView<const double> decisions;      ///< rows x (models * choice.svms())
+  BlockView<double> values;               ///< rows x (models * choice.columns()); no columns: not asked for
+  BlockView<std::int32_t> predicted;      ///< rows x models
+};
+void choose_classes(const Context& context, const ClassChoice& choice, const ClassBlocks& blocks);
+
+// The backends, called by those above only.
 template <class T>
 std::unique_ptr<SvmOps> make_cpu_ops(const Context& context, const Dataset<T>& dataset,
                                      std::span<const std::int32_t> order, const KernelParams& kernel,
-                                     std::span<const double> offsets);
+                                     std::span<const double> offsets, KeptRows* kept);
 template <class T>
-void add_decisions_cpu(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
-                       std::span<const std::int32_t> support_rows, const Coefficients& coefficients,
-                       const Dataset<T>& queries, BlockView<double> decisions);
+void add_decisions_cpu(const Context& context, const Deciders<T>& deciders, const Queries<T>& queries,
+                       BlockView<double> decisions);
 template <class Set, class T>
 std::unique_ptr<SvmOps> make_cpu_ops_for(const Context& context, const Dataset<T>& dataset,
                                          std::span<const std::int32_t> order, const KernelParams& kernel,
-                                         std::span<const double> offsets);
+                                         std::span<const double> offsets, KeptRows* kept);
 template <class Set, class T>
-void add_decisions_for(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
-                       std::span<const std::int32_t> support_rows, const Coefficients& coefficients,
-                       const Dataset<T>& queries, BlockView<double> decisions);
+void add_decisions_for(const Context& context, const Deciders<T>& deciders, const Queries<T>& queries,
+                       BlockView<double> decisions);
 template <class T>
 std::unique_ptr<SvmOps> make_cuda_ops(const Context& context, const Dataset<T>& dataset,
                                       std::span<const std::int32_t> order, const KernelParams& kernel,
-                                      std::span<const double> offsets);
+                                      std::span<const double> offsets, KeptRows* kept);
 template <class T>
-void add_decisions_cuda(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
-                        std::span<const std::int32_t> support_rows, const Coefficients& coefficients,
-                        const Dataset<T>& queries, BlockView<double> decisions);
+void add_decisions_cuda(const Context& context, const Deciders<T>& deciders, const Queries<T>& queries,
+                        BlockView<double> decisions);
+void choose_classes_cuda(const Context& context, const ClassChoice& choice, const ClassBlocks& blocks);
 
 }  // namespace sheaf::kernel

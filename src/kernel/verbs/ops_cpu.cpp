@@ -5,6 +5,7 @@
 
 #include "core/instruction_sets.hpp"
 #include "core/parallel.hpp"
+#include "data/borrowed.hpp"
 #include "kernel/values/tiles_cpu.hpp"
 #include "kernel/verbs/choose_cpu.hpp"
 #include "kernel/verbs/full_pair_cpu.hpp"
@@ -47,8 +48,13 @@ void add_change(const Change& change, std::int64_t begin, std::int64_t end, doub
 template <class A>
 class CpuOps final : public SvmOps {
  public:
-  CpuOps(Table<A> table, const KernelParams& kernel, const Context& context)
-      : table_(std::move(table)), kernel_(kernel), context_(context), rows_(sheaf::rows(table_.x)) {
+  /// `kept` owns the rows that the table borrows.
+  CpuOps(std::shared_ptr<const void> kept, Table<A> table, const KernelParams& kernel, const Context& context)
+      : kept_(std::move(kept)),
+        table_(std::move(table)),
+        kernel_(kernel),
+        context_(context),
+        rows_(sheaf::rows(table_.x)) {
     stride_ = (rows_ + 15) / 16 * 16;
     slab_rows_ = std::max<std::int64_t>(1, slab_bytes / (stride_ * std::int64_t{sizeof(float)}));
   }
@@ -139,6 +145,14 @@ class CpuOps final : public SvmOps {
       beta.insert(beta.end(), task.beta.begin(), task.beta.end());
       g.insert(g.end(), task.g.begin(), task.g.end());
     }
+  }
+
+  void write_decisions(std::span<const DecisionColumn> columns, std::span<const std::int32_t> order,
+                       BlockView<double> decisions) override {
+    share_out(context_.threads(), std::ssize(tasks_), [&](std::int64_t t) {
+      const TaskState& task = tasks_[static_cast<std::size_t>(t)];
+      write_task_decisions(task.problem, task.g, columns[static_cast<std::size_t>(t)], order, decisions);
+    });
   }
 
  private:
@@ -266,6 +280,7 @@ class CpuOps final : public SvmOps {
     });
   }
 
+  std::shared_ptr<const void> kept_;
   Table<A> table_;
   KernelParams kernel_;
   Context context_;
@@ -275,21 +290,26 @@ class CpuOps final : public SvmOps {
   cpu::SmallProblems smalls_;
 };
 
+double rho_of(const Coefficients& coefficients, std::int32_t svm) {
+  return coefficients.rhos.empty() ? 0 : coefficients.rhos[static_cast<std::size_t>(svm)];
+}
+
 /// Value: of kernel values.
 template <class A, class Value, class T>
-void decide(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
-            std::span<const std::int32_t> support_rows, const Coefficients& coefficients, const Dataset<T>& queries,
+void decide(const Context& context, const Deciders<T>& deciders, const Queries<T>& queries,
             BlockView<double> decisions) {
   constexpr auto lanes = static_cast<std::int64_t>(cpu::lanes<A>);
-  const auto table = take_rows<A>(support.x, support_rows, kernel, dense_share, context.threads());
-  std::vector<std::int32_t> all(static_cast<std::size_t>(queries.rows()));
-  std::iota(all.begin(), all.end(), 0);
-  const auto asked = take_rows<A>(queries.x, all, kernel, dense_share, context.threads());
+  const auto& kernel = deciders.kernel;
+  const auto& coefficients = deciders.coefficients;
+  const auto table = take_rows<A>(deciders.support.x, deciders.support_rows, kernel, dense_share, context.threads());
+  const auto asked = take_rows<A>(queries.dataset.x, queries.rows, kernel, dense_share, context.threads());
   const std::int64_t vectors = rows(table.x);
-  parallel_for(context.threads(), (queries.rows() + lanes - 1) / lanes, [&](std::int64_t group) {
-    const auto first = static_cast<std::size_t>(group * lanes);
-    const std::size_t count = std::min(static_cast<std::size_t>(lanes), all.size() - first);
-    const cpu::LaneRows<A> rows(asked, std::span<const std::int32_t>(all).subspan(first, count), columns(table.x));
+  const std::int64_t all = std::ssize(queries.rows);
+  parallel_for(context.threads(), (all + lanes - 1) / lanes, [&](std::int64_t group) {
+    std::int32_t places[lanes];
+    std::iota(places, places + lanes, static_cast<std::int32_t>(group * lanes));
+    const auto count = static_cast<std::size_t>(std::min(lanes, all - group * lanes));
+    const cpu::LaneRows<A> rows(asked, std::span<const std::int32_t>(places, count), columns(table.x));
     std::vector<double> sums(static_cast<std::size_t>(decisions.tasks) * static_cast<std::size_t>(lanes), 0.0);
     alignas(64) Value values[cpu::tile_rows * cpu::lanes<A>];
     for (std::int64_t begin = 0; begin < vectors; begin += cpu::tile_rows) {
@@ -304,30 +324,51 @@ void decide(const Context& context, const KernelParams& kernel, const Dataset<T>
           for (std::int64_t r = 0; r < lanes; ++r) to[r] += factor * static_cast<double>(values[s * lanes + r]);
         }
     }
-    for (std::size_t r = 0; r < count; ++r)
+    for (std::size_t r = 0; r < count; ++r) {
+      double* to = decisions.data + queries.rows[static_cast<std::size_t>(places[r])] * std::int64_t{decisions.stride};
       for (std::int32_t m = 0; m < decisions.tasks; ++m)
-        decisions.data[static_cast<std::int64_t>(first + r) * decisions.stride + m] +=
-            sums[static_cast<std::size_t>(std::int64_t{m} * lanes) + r];
+        to[m] += sums[static_cast<std::size_t>(std::int64_t{m} * lanes) + r] - rho_of(coefficients, m);
+    }
   });
 }
 
 /// The features of the queries are the kernel values.
 template <class T>
-void decide_precomputed(const Context& context, std::span<const std::int32_t> support_rows,
-                        const Coefficients& coefficients, const Dataset<T>& queries, BlockView<double> decisions) {
-  std::vector<std::int32_t> all(static_cast<std::size_t>(queries.rows()));
-  std::iota(all.begin(), all.end(), 0);
-  const auto table = take_rows<double>(queries.x, all, {.type = KernelType::precomputed}, 0, context.threads());
+void decide_precomputed(const Context& context, const Deciders<T>& deciders, const Queries<T>& queries,
+                        BlockView<double> decisions) {
+  const auto& coefficients = deciders.coefficients;
+  const auto table =
+      take_rows<double>(queries.dataset.x, queries.rows, {.type = KernelType::precomputed}, 0, context.threads());
   const auto& x = std::get<DenseMatrix<double>>(table.x);
   parallel_ranges(context.threads(), x.rows, 16, [&](Range range) {
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       context.check_stop();
-      for (std::size_t s = 0; s < support_rows.size(); ++s)
+      double* to = decisions.data + queries.rows[static_cast<std::size_t>(i)] * std::int64_t{decisions.stride};
+      for (std::size_t s = 0; s < deciders.support_rows.size(); ++s)
         for (std::int64_t e = coefficients.offsets[s]; e < coefficients.offsets[s + 1]; ++e)
-          decisions.data[i * decisions.stride + coefficients.svms[static_cast<std::size_t>(e)]] +=
-              coefficients.values[static_cast<std::size_t>(e)] * x.values[i * x.columns + support_rows[s]];
+          to[coefficients.svms[static_cast<std::size_t>(e)]] +=
+              coefficients.values[static_cast<std::size_t>(e)] * x.values[i * x.columns + deciders.support_rows[s]];
+      for (std::int32_t m = 0; m < decisions.tasks; ++m) to[m] -= rho_of(coefficients, m);
     }
   });
+}
+
+/// The verbs over rows in precision A, laid out anew unless they are kept. `distances`: see Table.
+template <class A, class T>
+std::unique_ptr<CpuOps<A>> ops_over(const Context& context, const Dataset<T>& dataset,
+                                    std::span<const std::int32_t> order, const KernelParams& kernel, bool distances,
+                                    std::span<const double> terms, KeptRows* kept) {
+  KeptRows own;
+  const auto rows = (kept != nullptr ? kept : &own)->get<Table<A>>(order, distances ? 1 : 0, [&] {
+    if (kernel.type == KernelType::precomputed)
+      if constexpr (std::is_same_v<A, float>) return precomputed_table(dataset.x, order, context.threads());
+    auto table = take_rows<A>(dataset.x, order, kernel, dense_share, context.threads());
+    table.distances = distances;
+    return table;
+  });
+  Table<A> table{borrowed(rows->x), borrowed(rows->terms), rows->distances};
+  if (!terms.empty()) table.terms = Array<A>::copy_of(std::vector<A>(terms.begin(), terms.end()));
+  return std::make_unique<CpuOps<A>>(rows, std::move(table), kernel, context);
 }
 
 }  // namespace
@@ -335,43 +376,37 @@ void decide_precomputed(const Context& context, std::span<const std::int32_t> su
 template <class Set, class T>
 std::unique_ptr<SvmOps> make_cpu_ops_for(const Context& context, const Dataset<T>& dataset,
                                          std::span<const std::int32_t> order, const KernelParams& kernel,
-                                         std::span<const double> offsets) {
+                                         std::span<const double> offsets, KeptRows* kept) {
   const int threads = context.threads();
-  if (kernel.type == KernelType::precomputed)
-    return std::make_unique<CpuOps<float>>(precomputed_table(dataset.x, order, threads), kernel, context);
   if (float_suffices(dataset.x, kernel, threads))
-    return std::make_unique<CpuOps<float>>(take_rows<float>(dataset.x, order, kernel, dense_share, threads), kernel,
-                                           context);
-  if (float_distances_suffice(dataset.x, kernel, threads)) {
-    auto table = take_rows<float>(dataset.x, order, kernel, dense_share, threads);
-    table.distances = !is_sparse(table.x);
-    if (table.distances) return std::make_unique<CpuOps<float>>(std::move(table), kernel, context);
-  }
-  auto table = take_rows<double>(dataset.x, order, kernel, dense_share, threads);
-  std::copy(offsets.begin(), offsets.end(), table.terms.data());
-  return std::make_unique<CpuOps<double>>(std::move(table), kernel, context);
+    return ops_over<float>(context, dataset, order, kernel, false, {}, kept);
+  const bool dense = static_cast<double>(stored(dataset.x)) >=
+                     dense_share * static_cast<double>(dataset.rows()) * static_cast<double>(dataset.features());
+  if (dense && float_distances_suffice(dataset.x, kernel, threads))
+    return ops_over<float>(context, dataset, order, kernel, true, {}, kept);
+  return ops_over<double>(context, dataset, order, kernel, false, offsets, kept);
 }
 
 template <class Set, class T>
-void add_decisions_for(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
-                       std::span<const std::int32_t> support_rows, const Coefficients& coefficients,
-                       const Dataset<T>& queries, BlockView<double> decisions) {
-  if (kernel.type == KernelType::precomputed)
-    return decide_precomputed(context, support_rows, coefficients, queries, decisions);
-  if (float_suffices(support.x, kernel, context.threads()) && float_suffices(queries.x, kernel, context.threads()))
-    decide<float, float>(context, kernel, support, support_rows, coefficients, queries, decisions);
+void add_decisions_for(const Context& context, const Deciders<T>& deciders, const Queries<T>& queries,
+                       BlockView<double> decisions) {
+  const auto& kernel = deciders.kernel;
+  if (kernel.type == KernelType::precomputed) return decide_precomputed(context, deciders, queries, decisions);
+  if (float_suffices(deciders.support.x, kernel, context.threads()) &&
+      float_suffices(queries.dataset.x, kernel, context.threads()))
+    decide<float, float>(context, deciders, queries, decisions);
   else if (depends_on_distance(kernel))
-    decide<double, float>(context, kernel, support, support_rows, coefficients, queries, decisions);
+    decide<double, float>(context, deciders, queries, decisions);
   else
-    decide<double, double>(context, kernel, support, support_rows, coefficients, queries, decisions);
+    decide<double, double>(context, deciders, queries, decisions);
 }
 
-#define SHEAF_KERNEL_CPU(T)                                                                                            \
-  template std::unique_ptr<SvmOps> make_cpu_ops_for<sets::Compiled>(                                                   \
-      const Context&, const Dataset<T>&, std::span<const std::int32_t>, const KernelParams&, std::span<const double>); \
-  template void add_decisions_for<sets::Compiled>(const Context&, const KernelParams&, const Dataset<T>&,              \
-                                                  std::span<const std::int32_t>, const Coefficients&,                  \
-                                                  const Dataset<T>&, BlockView<double>);
+#define SHEAF_KERNEL_CPU(T)                                                                                           \
+  template std::unique_ptr<SvmOps> make_cpu_ops_for<sets::Compiled>(                                                  \
+      const Context&, const Dataset<T>&, std::span<const std::int32_t>, const KernelParams&, std::span<const double>, \
+      KeptRows*);                                                                                                     \
+  template void add_decisions_for<sets::Compiled>(const Context&, const Deciders<T>&, const Queries<T>&,              \
+                                                  BlockView<double>);
 SHEAF_KERNEL_CPU(float)
 SHEAF_KERNEL_CPU(double)
 #undef SHEAF_KERNEL_CPU

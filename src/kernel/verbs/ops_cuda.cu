@@ -6,6 +6,7 @@
 #include "cuda/check.cuh"
 #include "cuda/staging.cuh"
 #include "cuda/stop_flag.cuh"
+#include "data/borrowed.hpp"
 #include "kernel/values/rows_cuda.cuh"
 #include "kernel/values/table.hpp"
 #include "kernel/verbs/choose_cuda.cuh"
@@ -28,7 +29,7 @@ class CudaOps final : public SvmOps {
  public:
   template <class T>
   CudaOps(const Context& context, const Dataset<T>& dataset, std::span<const std::int32_t> order,
-          const KernelParams& kernel, std::span<const double> offsets)
+          const KernelParams& kernel, std::span<const double> offsets, KeptRows* kept)
       : context_(context),
         device_(context.device()),
         stop_(context.stop()),
@@ -44,8 +45,7 @@ class CudaOps final : public SvmOps {
     else if (matrix_bytes(dataset.x) > context.memory() / 3)
       on_host_ = kernel::take_rows<A>(dataset.x, order, kernel, kernel::dense_share, context.threads());
     else
-      table_ =
-          gpu::take_rows<A>(dataset.x, dataset.by_rows(device_), order, kernel, context.memory() / 4, device_, stream_);
+      lay_out(dataset, order, kept);
     stream_.synchronize();
     if (!offsets.empty()) set_terms(std::vector<A>(offsets.begin(), offsets.end()));
   }
@@ -171,6 +171,23 @@ class CudaOps final : public SvmOps {
     copy_bytes(g.data(), Device::cpu(), g_.data(), device_, g_.bytes());
   }
 
+  void write_decisions(std::span<const DecisionColumn> columns, std::span<const std::int32_t> order,
+                       BlockView<double> decisions) override {
+    const auto current = here();
+    const auto terms = Array<DecisionColumn>::copy_of(columns, device_);
+    const auto rows = Array<std::int32_t>::copy_of(order, device_);
+    std::int64_t longest = 0;
+    for (const TaskProblem& problem : problems_) longest = std::max(longest, problem.rows);
+    for (std::int64_t first = 0; first < std::ssize(columns); first += most_grid_y) {
+      const dim3 blocks(static_cast<unsigned>((longest + gradient_threads - 1) / gradient_threads),
+                        static_cast<unsigned>(std::min(most_grid_y, std::ssize(columns) - first)));
+      gpu::write_decisions<<<blocks, gradient_threads, 0, stream_>>>(state(), first, terms.data(), rows.data(),
+                                                                     decisions);
+      cuda::check_launch("write_decisions");
+    }
+    stream_.synchronize();
+  }
+
  private:
   cuda::Current here() const { return cuda::Current(device_.index); }
 
@@ -180,6 +197,27 @@ class CudaOps final : public SvmOps {
   }
 
   gpu::Slots slots_view() { return {slab_pointers_.data(), slot_of_.data(), slab_rows_, stride_}; }
+
+  /// The table borrows rows that are kept; its terms are its own once set_terms() gives it others.
+  template <class T>
+  void lay_out(const Dataset<T>& dataset, std::span<const std::int32_t> order, KeptRows* kept) {
+    KeptRows own;
+    const auto rows = (kept != nullptr ? kept : &own)->get<gpu::DeviceTable<A>>(order, 0, [&] {
+      auto table = gpu::take_rows<A>(dataset.x, dataset.by_rows(device_), order, kernel_, context_.memory() / 4,
+                                     device_, stream_);
+      stream_.synchronize();
+      return table;
+    });
+    table_ = {rows->rows,
+              rows->columns,
+              rows->is_dense,
+              borrowed(rows->dense),
+              borrowed(rows->offsets),
+              borrowed(rows->indices),
+              borrowed(rows->values),
+              borrowed(rows->terms)};
+    kept_ = rows;
+  }
 
   void add_slab() {
     slabs_.emplace_back(std::min(slab_rows_, examples_) * stride_, device_);
@@ -296,6 +334,7 @@ class CudaOps final : public SvmOps {
   KernelParams kernel_;
   gpu::KernelRows<A> rows_;
   std::int64_t examples_, stride_ = 0, slab_rows_ = 0;
+  std::shared_ptr<const void> kept_;  // owns what table_ borrows
   gpu::DeviceTable<A> table_;
   Table<A> on_host_;  // rows that do not fit into the GPU's memory
   Table<float> precomputed_;
@@ -323,16 +362,16 @@ class CudaOps final : public SvmOps {
 template <class T>
 std::unique_ptr<SvmOps> make_cuda_ops(const Context& context, const Dataset<T>& dataset,
                                       std::span<const std::int32_t> order, const KernelParams& kernel,
-                                      std::span<const double> offsets) {
+                                      std::span<const double> offsets, KeptRows* kept) {
   const cuda::Current current(context.device().index);
   if (float_suffices(dataset.x, kernel, context.threads()))
-    return std::make_unique<CudaOps<float>>(context, dataset, order, kernel, offsets);
-  return std::make_unique<CudaOps<double>>(context, dataset, order, kernel, offsets);
+    return std::make_unique<CudaOps<float>>(context, dataset, order, kernel, offsets, kept);
+  return std::make_unique<CudaOps<double>>(context, dataset, order, kernel, offsets, kept);
 }
 
 template std::unique_ptr<SvmOps> make_cuda_ops(const Context&, const Dataset<float>&, std::span<const std::int32_t>,
-                                               const KernelParams&, std::span<const double>);
+                                               const KernelParams&, std::span<const double>, KeptRows*);
 template std::unique_ptr<SvmOps> make_cuda_ops(const Context&, const Dataset<double>&, std::span<const std::int32_t>,
-                                               const KernelParams&, std::span<const double>);
+                                               const KernelParams&, std::span<const double>, KeptRows*);
 
 }  // namespace sheaf::kernel

@@ -224,6 +224,16 @@ SvmFit make_fit(const SvmSheaf& sheaf, const RowOrder& order, const TaskProblem&
   return fit;
 }
 
+void write_task_decisions(const TaskProblem& problem, std::span<const double> g, const DecisionColumn& column,
+                          std::span<const std::int32_t> order, BlockView<double> decisions) {
+  if (column.column < 0) return;
+  for (std::int64_t i = 0; i < problem.rows; ++i) {
+    const std::int64_t row = order[static_cast<std::size_t>(problem.position(i))];
+    decisions.data[row * decisions.stride + column.column] =
+        (g[static_cast<std::size_t>(i)] + column.offset) * column.scale - column.rho;
+  }
+}
+
 void check_sheaf(const SvmSheaf& sheaf, std::int64_t rows, std::int64_t features, const SvmParams& params) {
   require(sheaf.examples == rows, "a sheaf was made for another dataset");
   if (rows == 0) fail("there are no rows to train on");

@@ -51,6 +51,15 @@ TaskProblem make_task_problem(const SvmSheaf& sheaf, const RowOrder& order, std:
 /// The variables of the task, without making it.
 std::int64_t count_variables(const SvmSheaf& sheaf, const RowOrder& order, std::int32_t task);
 
+/// The decision values of a solved task: (g + offset) * scale - rho.
+struct DecisionColumn {
+  std::int32_t column = -1;  ///< of the block; -1: not asked for
+  double offset = 0, scale = 1, rho = 0;
+};
+/// Writes those of one task, whose g by row is given, into a block in CPU memory.
+void write_task_decisions(const TaskProblem& problem, std::span<const double> g, const DecisionColumn& column,
+                          std::span<const std::int32_t> order, BlockView<double> decisions);
+
 /// The SVM of a solved task, from its beta by variable and g by row.
 SvmFit make_fit(const SvmSheaf& sheaf, const RowOrder& order, const TaskProblem& problem, std::span<const double> beta,
                 std::span<const double> g);

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "kernel/verbs/problem.hpp"
+
 namespace sheaf::kernel::gpu {
 
 struct DeviceTask {
@@ -52,6 +54,17 @@ __global__ void find_rows(Slots slots, const std::int32_t* positions, const std:
     slots.slot_of[positions[k]] = numbers[k];
     rows[k] = slots.row(positions[k]);
   }
+}
+
+/// The decision values of tasks first, first + 1 ... (blockIdx.y) at their rows.
+__global__ void write_decisions(DeviceState state, std::int64_t first, const DecisionColumn* columns,
+                                const std::int32_t* order, BlockView<double> decisions) {
+  const DecisionColumn own = columns[first + blockIdx.y];
+  const DeviceTask& task = state.tasks[first + blockIdx.y];
+  const auto i = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (own.column < 0 || i >= task.rows) return;
+  decisions.data[static_cast<std::int64_t>(order[task.position(i)]) * decisions.stride + own.column] =
+      (state.g[task.rows_at + i] + own.offset) * own.scale - own.rho;
 }
 
 inline constexpr unsigned all_lanes = 0xffffffffU;

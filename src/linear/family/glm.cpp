@@ -84,7 +84,8 @@ class GlmTrainer : public Trainer {
 template <class T>
 class GlmSearch : public FamilySearch {
  public:
-  GlmSearch(const Dataset<T>& dataset, const SearchSpace& space, const TrainingOptions& options)
+  GlmSearch(const Context& /*context*/, const Dataset<T>& dataset, const SearchSpace& space,
+            const TrainingOptions& options)
       : dataset_(dataset),
         options_(space.get<GlmOptions>()),
         row_weights_(options.row_weights),
@@ -182,10 +183,9 @@ class GlmRow : public FamilyRow<GlmRow, GlmOptions> {
   }
 
   template <class T>
-  std::unique_ptr<TrainedModel> train_model(const Context& context, const Dataset<T>& dataset,
-                                            const GlmOptions& options, std::span<const float> row_weights) const {
-    return trained_model(train_glm(context, dataset, options, row_weights));
-  }
+  using Search = GlmSearch<T>;
+  static constexpr auto learn = [](const auto&... given) { return train_glm(given...); };
+
   template <class T>
   FamilyTraits decide_space(const Dataset<T>& dataset, SearchSpace& space, std::span<const float> row_weights) const {
     if (space["alpha"].empty()) space["alpha"] = default_values(space.options, "alpha");
@@ -205,11 +205,6 @@ class GlmRow : public FamilyRow<GlmRow, GlmOptions> {
             Strategy::grid,
             fmt::format("a generalised linear model of the family {}", to_string(options.family)),
             options.family == GlmFamily::cox};
-  }
-  template <class T>
-  std::unique_ptr<FamilySearch> make_search(const Context& /*context*/, const Dataset<T>& dataset,
-                                            const SearchSpace& space, const TrainingOptions& options) const {
-    return std::make_unique<GlmSearch<T>>(dataset, space, options);
   }
   std::unique_ptr<TrainedModel> empty_model() const override { return trained_model(LinearModel()); }
   std::unique_ptr<TrainedModel> read(ModelReader& reader) const override {

@@ -346,10 +346,9 @@ class LinearRow : public FamilyRow<LinearRow, LinearOptions> {
   }
 
   template <class T>
-  std::unique_ptr<TrainedModel> train_model(const Context& context, const Dataset<T>& dataset,
-                                            const LinearOptions& options, std::span<const float> row_weights) const {
-    return trained_model(train_linear(context, dataset, options, row_weights));
-  }
+  using Search = LinearSearch<T>;
+  static constexpr auto learn = [](const auto&... given) { return train_linear(given...); };
+
   template <class T>
   FamilyTraits decide_space(const Dataset<T>& dataset, SearchSpace& space, std::span<const float> row_weights) const {
     space.options = with_defaults(space.options, summary_of(dataset, row_weights));
@@ -364,11 +363,6 @@ class LinearRow : public FamilyRow<LinearRow, LinearOptions> {
                         Strategy::grid, std::string(solver.about)};
     traits.open_grid = open;
     return traits;
-  }
-  template <class T>
-  std::unique_ptr<FamilySearch> make_search(const Context& context, const Dataset<T>& dataset, const SearchSpace& space,
-                                            const TrainingOptions& options) const {
-    return std::make_unique<LinearSearch<T>>(context, dataset, space, options);
   }
 
   std::unique_ptr<TrainedModel> empty_model() const override { return trained_model(LinearModel()); }

@@ -1,7 +1,9 @@
 // Linear models, elastic nets and generalised linear models as models of any family.
 #include <fmt/ranges.h>
 
+#include <sheaf/solvers/elastic_net.hpp>
 #include <sheaf/solvers/linear.hpp>
+#include <sheaf/solvers/losses.hpp>
 
 #include "family/family.hpp"
 #include "linear/model/formats.hpp"
@@ -17,6 +19,16 @@ class TrainedLinear : public TrainedModelOf<TrainedLinear, LinearModel> {
   std::string_view family() const override { return model_.net ? "elastic-net" : model_.glm ? "glm" : "linear"; }
   std::vector<std::string> target_names() const override { return model_.target_names; }
   bool is_regression() const override { return model_.is_regression(); }
+  ModelTraits traits() const override {
+    ModelTraits traits;
+    traits.survival = model_.is_survival();
+    traits.log_odds = true;
+    traits.sums = !model_.glm && !(model_.net && info(net_loss(model_)).net.responds);
+    traits.softmax = model_.columns > 1 && (model_.glm || (model_.net && net_loss(model_) == Loss::softmax));
+    if (model_.net && info(net_loss(model_)).net.score == Metric::mean_pinball_loss)
+      traits.quantile = model_.net->parameter;
+    return traits;
+  }
 
   std::optional<Coefficients> coefficients() const override {
     Coefficients result;

@@ -550,10 +550,9 @@ class NetRow : public FamilyRow<NetRow, NetOptions> {
   }
 
   template <class T>
-  std::unique_ptr<TrainedModel> train_model(const Context& context, const Dataset<T>& dataset,
-                                            const NetOptions& options, std::span<const float> row_weights) const {
-    return trained_model(train_net(context, dataset, options, row_weights));
-  }
+  using Search = NetSearch<T>;
+  static constexpr auto learn = [](const auto&... given) { return train_net(given...); };
+
   template <class T>
   FamilyTraits decide_space(const Dataset<T>& dataset, SearchSpace& space, std::span<const float> row_weights) const {
     const bool classes = takes_classes(space.get<NetOptions>(), dataset.target, dataset.source);
@@ -579,11 +578,6 @@ class NetRow : public FamilyRow<NetRow, NetOptions> {
             : classes                                             ? "the elastic net on classes"
                                                                   : "the elastic net",
             survival};
-  }
-  template <class T>
-  std::unique_ptr<FamilySearch> make_search(const Context& context, const Dataset<T>& dataset, const SearchSpace& space,
-                                            const TrainingOptions& options) const {
-    return std::make_unique<NetSearch<T>>(context, dataset, space, options);
   }
   std::unique_ptr<TrainedModel> empty_model() const override { return trained_model(LinearModel()); }
   std::unique_ptr<TrainedModel> read(ModelReader& reader) const override {

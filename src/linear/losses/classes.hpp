@@ -169,7 +169,7 @@ struct Binomial {
   using Losses = LossList<Logistic, Probit, Cloglog>;
 };
 
-/// Of several decision values; the loss is that of two classes.
+/// Several decision values; the loss is that of two classes.
 struct Multinomial {
   static constexpr DistributionInfo row{.family = GlmFamily::multinomial,
                                         .name = "multinomial",
@@ -179,7 +179,7 @@ struct Multinomial {
   using Losses = LossList<Logistic>;
 };
 
-/// As binomial, times a dispersion.
+/// The binomial distribution, times a dispersion.
 struct QuasiBinomial {
   static constexpr DistributionInfo row{.family = GlmFamily::quasi_binomial,
                                         .name = "quasi-binomial",

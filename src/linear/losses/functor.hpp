@@ -1,4 +1,4 @@
-// What a loss functor consists of. A loss is a function of the decision value z = x'w and the target y: a functor in
+// The parts of a loss functor. A loss is a function of the decision value z = x'w and the target y: a functor in
 // one of the files beside this one, with its row, in the list at the end of its file. It has
 //   loss, regression, targets   its member of Loss; whether y is a number; the numbers that y may be
 //   row                         its names and what it is for (see <sheaf/solvers/losses.hpp>)

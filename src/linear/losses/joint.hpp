@@ -36,7 +36,7 @@ struct Softmax : GroupedNetLoss {
     const T p = (z > 0 ? T(1) : e) * share;
     return {log1p_unit(e) + (z > 0 ? z : T(0)) - y * z, p - y, e * share * share};
   }
-  /// What this class adds to the minimum over all decision values: the entropy of the shares y - u.
+  /// The term of this class in the minimum over all decision values: the entropy of the shares y - u.
   SHEAF_HOST_DEVICE static double dual_value(double u, double y) {
     const double share = y - u;
     return share > 0 ? -share * std::log(share) : 0;

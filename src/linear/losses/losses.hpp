@@ -22,13 +22,13 @@ inline constexpr bool has_dual = requires {
   Functor::least(0.0);
 };
 
-/// What a loss of elastic nets knows beside z and y.
+/// Arguments of a loss of elastic nets beside z and y.
 struct LossParameters {
   double first = 0;  ///< huber: threshold; quantile: which
   double width = 0;  ///< quantile: of the smooth loss
 };
 
-/// Of losses with one parameter or two, as all that follow.
+/// For losses with one parameter or two, as all that follow.
 template <class Functor, class T>
 SHEAF_HOST_DEVICE LossTerms<T> terms_of(T z, T y, const LossParameters& parameters) {
   if constexpr (requires { Functor::terms(z, y, z, z); })
@@ -121,7 +121,7 @@ inline constexpr bool is_grouped = requires {
   Functor::grouped;
 };
 
-/// As with_net_loss(), with grouped penalties for one of the losses that have them.
+/// Like with_net_loss(), for the losses that have grouped penalties.
 template <class F>
 void with_net_fit(Loss loss, bool grouped, F&& f) {
   if (!grouped) {
@@ -142,7 +142,7 @@ void with_glm_loss(Loss loss, F&& f) {
   });
 }
 
-/// Of a loss that elastic nets are trained for.
+/// The functions of a loss that elastic nets are trained for.
 inline double largest_curvature(Loss loss) {
   double result = 0;
   with_net_loss(loss, [&](auto functor) { result = functor.largest_curvature; });

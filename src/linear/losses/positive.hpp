@@ -175,7 +175,7 @@ struct PoissonCounts {
   }
 };
 
-/// As poisson, times a dispersion.
+/// The Poisson distribution, times a dispersion.
 struct QuasiPoisson : PoissonCounts {
   static constexpr DistributionInfo row{.family = GlmFamily::quasi_poisson,
                                         .name = "quasi-poisson",

@@ -50,7 +50,7 @@ struct Quantile : NetLoss {
   static constexpr bool strictly_convex = false;
   static constexpr bool quadratic = false;
   static constexpr double largest_curvature = HUGE_VAL;  // 1 / (2 width)
-  /// What the smooth loss may be below the other, as a share of its width.
+  /// How far the smooth loss may be below the other, as a share of its width.
   static constexpr double least_below = 0.25;
   static constexpr TargetRange targets = TargetRange::any;
   static constexpr LossInfo row{.name = "quantile",

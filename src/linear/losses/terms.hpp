@@ -1,4 +1,4 @@
-// What a loss functor returns for one row, and an exponential function that stays finite.
+// The result of a loss functor for one row, and an exponential function that stays finite.
 #pragma once
 
 #include "core/host_device.hpp"

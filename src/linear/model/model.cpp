@@ -125,7 +125,7 @@ void warn_of_glm(const LinearModel& model, std::vector<std::string>& warnings) {
                     undetermined, names, undetermined > 5 ? ", ..." : ""));
 }
 
-/// Those that linear models are trained with, those of classes first.
+/// The losses that linear models are trained with, losses of classes first.
 std::vector<LossInfo> linear_losses() {
   std::vector<LossInfo> rows;
   for (const bool regression : {false, true})

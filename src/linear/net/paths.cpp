@@ -275,7 +275,7 @@ void NetRun<T>::choose_features() {
     if (state.rounds > 0 && state.gap > state.last_gap / 2)
       state.wanted = static_cast<std::int32_t>(std::min<std::int64_t>(2 * std::int64_t{state.wanted}, features_));
     constexpr double falls = 0.9;
-    state.in_vain = !all && state.rounds > 0 && state.gap > falls * state.last_gap ? state.in_vain + 1 : 0;
+    state.stalled = !all && state.rounds > 0 && state.gap > falls * state.last_gap ? state.stalled + 1 : 0;
     state.last_gap = state.gap;
     state.wanted = std::max({smallest_set, 2 * nonzeros, state.wanted});
     const double radius = all || sums.ratio == std::numeric_limits<double>::infinity()

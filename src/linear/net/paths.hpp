@@ -96,7 +96,7 @@ struct ModelState {
   double inner_tolerance = 0;
   std::int32_t wanted = 0;   // size of the working set
   std::int32_t rounds = 0;   // at this alpha
-  std::int32_t in_vain = 0;  // rounds in a row that did not bring the gap down
+  std::int32_t stalled = 0;  // rounds in a row that did not bring the gap down
   std::int32_t epochs = 0;   // at this alpha
   std::int32_t parallel = 0;
   bool fresh = false;  // without weights, and its gap not computed yet

@@ -16,7 +16,7 @@ constexpr double longest_alpha_step_on_gpu = 1.5;
 constexpr double intermediate_tolerance = 30;
 constexpr std::int32_t most_rounds = 200;
 /// Rounds in a row that may bring nothing: the working sets grow meanwhile.
-constexpr std::int32_t most_in_vain = 12;
+constexpr std::int32_t most_stalled = 12;
 
 }  // namespace
 
@@ -78,7 +78,7 @@ bool NetRun<T>::advance_finished() {
     auto& state = states_[static_cast<std::size_t>(t)];
     if (state.finished) continue;
     const bool stalled = params_.solver == NetSolver::automatic && !params_.grouped &&
-                         (state.rounds >= most_rounds || state.in_vain >= most_in_vain);
+                         (state.rounds >= most_rounds || state.stalled >= most_stalled);
     const bool given_up = state.epochs >= params_.max_epochs || stalled;
     if (start_near_alpha_max(state, sums_of(t)))
       going.push_back(t);
@@ -168,7 +168,7 @@ template <class T>
 void NetRun<T>::advance(ModelState& state) {
   state.epochs = 0;
   state.rounds = 0;
-  state.in_vain = 0;
+  state.stalled = 0;
   state.wanted = 0;
   state.progress = {};
   state.inner_tolerance = tolerance_of(state) / 2;

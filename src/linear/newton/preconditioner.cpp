@@ -57,7 +57,7 @@ void NewtonBlock<T>::precondition_by_hessian(std::span<const std::int32_t> colum
   hessians_->set(context_, columns, curvatures, ridge);
 }
 
-/// Those of `which` that are preconditioned by their whole Hessians.
+/// The models of `which` that are preconditioned by their whole Hessians.
 template <class T>
 std::vector<std::uint8_t> NewtonBlock<T>::by_hessian(const std::vector<std::uint8_t>& which) const {
   std::vector<std::uint8_t> result(which.size(), 0);

@@ -9,7 +9,7 @@
 
 namespace sheaf::linear {
 
-/// What a caller has to give.
+/// The arguments of a caller.
 inline void need(bool condition, const char* what) {
   if (!condition) throw UsageError(what);
 }

@@ -81,7 +81,7 @@ class RowTerms {
   std::vector<double> truth, predicted;
 };
 
-/// What each row has of a measure that is a mean over rows.
+/// The term of each row in a measure that is a mean over rows.
 std::vector<double> row_scores(const NetResponse& response, NetMeasure measure, const double* z) {
   const bool of_classes = response.loss == Loss::logistic || response.loss == Loss::softmax;
   if (measure == NetMeasure::deviance && !of_classes) return row_deviances(response, z);

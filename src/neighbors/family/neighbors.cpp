@@ -10,8 +10,6 @@
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
-#include "core/parallel.hpp"
-#include "data/row_subset.hpp"
 #include "data/text/model_file.hpp"
 #include "family/family.hpp"
 #include "family/values.hpp"
@@ -23,7 +21,6 @@
 namespace sheaf::engine {
 namespace {
 
-using neighbors::Decisions;
 using neighbors::LocalSetting;
 using neighbors::VoteRule;
 
@@ -62,10 +59,6 @@ enum Axis : std::uint8_t {
 };
 
 bool takes_gamma(const KnnOptions& options) { return trains_svms(options.rule) && options.kernel == LocalKernel::rbf; }
-
-constexpr double default_local_costs[] = {0.01, 0.1, 1, 10, 100};
-constexpr std::int64_t default_ks[] = {1, 3, 5, 7, 9, 11, 15, 21, 31, 51};
-constexpr std::int64_t default_local_ks[] = {10, 20, 40, 80};
 
 struct Choosable {
   std::vector<Vote> votes;
@@ -136,7 +129,7 @@ class Axes {
 template <class T>
 class KnnSearch : public FamilySearch {
  public:
-  KnnSearch(const Dataset<T>& dataset, const SearchSpace& space, const TrainingOptions& options)
+  KnnSearch(const Context& context, const Dataset<T>& dataset, const SearchSpace& space, const TrainingOptions& options)
       : dataset_(dataset),
         options_(space.get<KnnOptions>()),
         ks_(space.numbers("k")),
@@ -147,7 +140,13 @@ class KnnSearch : public FamilySearch {
                             "--labels")),
         order_(neighbors::label_order(labels_.class_names)),
         axes_(space, choices_),
-        space_(axes_.space()) {}
+        space_(axes_.space()) {
+    for (const auto metric : choices_.metrics) {
+      auto distance = options_.distance;
+      distance.metric = metric;
+      neighbors::check_values(context, dataset, distance, options_.rule != LocalRule::votes);
+    }
+  }
 
   const Labels& labels() const override { return labels_; }
   std::string title() const override {
@@ -209,10 +208,14 @@ class KnnSearch : public FamilySearch {
 
   class OnDevice : public Trainer {
    public:
-    OnDevice(const KnnSearch& family, const Context& context) : family_(family), context_(context) {}
+    OnDevice(const KnnSearch& family, const Context& context)
+        : family_(family), context_(context), scorer_(context, truth_of(family.labels_), false) {
+      if (family.keep_decisions_) scorer_.keep_decisions();
+    }
 
     void load(const SplitTable& table) override {
       table_ = &table;
+      scorer_.load_tests(tests_of(table, family_.labels_));
       lists_.clear();
     }
 
@@ -224,8 +227,8 @@ class KnnSearch : public FamilySearch {
       for (const auto& [key, members] : together) {
         std::vector<KnnOptions> options;
         for (const auto m : members) options.push_back(family_.options_at(*jobs[m].point));
-        auto scores = score(key.second, decide(key.first, key.second, options));
-        for (std::size_t k = 0; k < members.size(); ++k) result[members[k]] = std::move(scores[k]);
+        auto scores = score(key.second, decide(key.first, key.second, options).view(), std::ssize(members));
+        for (std::size_t k = 0; k < members.size(); ++k) result[members[k]] = {std::move(scores[k]), {}, -1, {}};
         context_.progress().advance(std::ssize(members) * progress_per_model);
       }
       return result;
@@ -244,21 +247,21 @@ class KnnSearch : public FamilySearch {
       return rows;
     }
 
-    /// Models of one distance and weighting on one split.
-    Decisions decide(const Point& shared, std::int32_t split, std::span<const KnnOptions> models) {
+    /// Decision values of models on the test rows of a split, on the device: rows x models x columns.
+    Array<double> decide(const Point& shared, std::int32_t split, std::span<const KnnOptions> models) {
       if (models.front().rule == LocalRule::votes) return decide_by_votes(shared, split, models);
       const auto rows = training_rows(split);
       const auto weights = neighbors::learn_weights(context_, family_.dataset_, family_.labels_, rows, models.front());
       std::vector<LocalSetting> settings;
       for (const auto& model : models) settings.push_back({model.k, model.lambda, model.cost, model.gamma});
-      const auto queries = some_rows<T>(family_.dataset_.x, tests(split));
+      const neighbors::Asked<T> queries{family_.dataset_.x, tests(split)};
       if (trains_svms(models.front().rule)) {
         const auto of_rows = row_weights(split);
-        return neighbors::decide_by_svms(context_, models.front(), weights, settings, family_.dataset_, family_.labels_,
-                                         {rows, of_rows, {}}, queries);
+        return on_device(neighbors::decide_by_svms(context_, models.front(), weights, settings, family_.dataset_,
+                                                   family_.labels_, {rows, of_rows, {}}, queries));
       }
-      return neighbors::decide_by_costs(context_, models.front(), weights, settings, family_.dataset_, family_.labels_,
-                                        rows, queries);
+      return on_device(neighbors::decide_by_costs(context_, models.front(), weights, settings, family_.dataset_,
+                                                  family_.labels_, rows, queries));
     }
 
     /// Weights of all rows; empty if they are only 0 and 1.
@@ -273,7 +276,11 @@ class KnnSearch : public FamilySearch {
       return weights;
     }
 
-    Decisions decide_by_votes(const Point& shared, std::int32_t split, std::span<const KnnOptions> models) {
+    Array<double> on_device(neighbors::Decisions decisions) const {
+      return context_.device().is_cpu() ? std::move(decisions.values) : decisions.values.to(context_.device());
+    }
+
+    Array<double> decide_by_votes(const Point& shared, std::int32_t split, std::span<const KnnOptions> models) {
       const auto& found = lists(shared, split, models.front());
       std::vector<VoteRule> rules;
       for (const auto& model : models) rules.push_back({std::min(model.k, found.k), model.vote});
@@ -281,7 +288,7 @@ class KnnSearch : public FamilySearch {
       const auto weights = row_weights(split);
       const neighbors::Voters voters{static_cast<std::int32_t>(labels.class_names.size()), labels.classes,
                                      labels.values, weights};
-      return neighbors::decide_by_votes(context_, voters, rules, found);
+      return neighbors::count_votes(context_, voters, rules, found);
     }
 
     /// The neighbours of a split's test rows among its training rows, found once.
@@ -386,28 +393,20 @@ class KnnSearch : public FamilySearch {
       return neighbors::make_row_pair(context_, family_.dataset_, static_cast<const Dataset<T>*>(nullptr), distance);
     }
 
-    std::vector<ModelScores> score(std::int32_t split, const Decisions& decisions) const {
-      const auto labels = labels_of(family_.labels_, tests(split));
-      const auto models = static_cast<std::int32_t>(decisions.settings);
-      const auto columns = labels.columns();
-      Block<double> values(decisions.queries, models * columns);
-      Block<std::int32_t> predicted(decisions.queries, labels.regression() ? 0 : models);
-      parallel_ranges(context_.threads(), decisions.queries, 64, [&](Range range) {
-        for (auto i = range.begin; i < range.end; ++i)
-          for (std::int32_t m = 0; m < models; ++m) {
-            const auto of = decisions.of(i, static_cast<std::size_t>(m));
-            if (!labels.regression()) predicted(i, m) = neighbors::choose_class(of, family_.order_);
-            if (columns == 1)
-              values(i, m) = labels.regression() ? of[0] : of[0] - of[1];  // above 0 favours the first class
-            else
-              for (std::int32_t c = 0; c < columns; ++c) values(i, m * columns + c) = of[static_cast<std::size_t>(c)];
-          }
-      });
-      return score_rows(context_, labels, values, predicted, family_.keep_decisions_);
+    /// `values`: test rows x models x columns, on the device, where classes are chosen and scored.
+    std::vector<Scores> score(std::int32_t split, View<const double> values, std::int64_t count) {
+      const auto& labels = family_.labels_;
+      const auto models = static_cast<std::int32_t>(count);
+      Block<double> z(labels.rows, models * labels.columns(), context_.device());
+      Block<std::int32_t> predicted(labels.rows, labels.regression() ? 0 : models, context_.device());
+      neighbors::choose_classes(context_, family_.order_, {values.data, tests(split), z.view(), predicted.view()});
+      const std::vector<std::int32_t> splits(static_cast<std::size_t>(count), split);
+      return scorer_.score(std::as_const(z).view(), splits, std::as_const(predicted).view());
     }
 
     const KnnSearch& family_;
     const Context& context_;
+    score::Scorer<double> scorer_;
     const SplitTable* table_ = nullptr;
     std::map<Point, std::vector<NeighborLists>> lists_;  // by shared part; of each split
   };
@@ -431,7 +430,7 @@ void decide_svms(std::int64_t features, SearchSpace& space) {
   auto& gammas = space["gamma"].numbers;
   auto& costs = space["cost"].numbers;
   if (!takes_gamma(options) && !gammas.empty()) fail_usage("gamma is for the RBF kernel, and the kernel is linear");
-  if (costs.empty()) costs.assign(std::begin(default_local_costs), std::end(default_local_costs));
+  if (costs.empty()) costs = default_values(space.options, "cost");
   if (takes_gamma(options) && gammas.empty()) gammas = {neighbors::gamma_of(options, features)};
 }
 
@@ -487,10 +486,9 @@ class NeighborsRow : public FamilyRow<NeighborsRow, KnnOptions> {
   }
 
   template <class T>
-  std::unique_ptr<TrainedModel> train_model(const Context& context, const Dataset<T>& dataset,
-                                            const KnnOptions& options, std::span<const float> row_weights) const {
-    return trained_model(train_knn(context, dataset, options, row_weights));
-  }
+  using Search = KnnSearch<T>;
+  static constexpr auto learn = [](const auto&... given) { return train_knn(given...); };
+
   template <class T>
   FamilyTraits decide_space(const Dataset<T>& dataset, SearchSpace& space,
                             std::span<const float> /*row_weights*/) const {
@@ -499,9 +497,8 @@ class NeighborsRow : public FamilyRow<NeighborsRow, KnnOptions> {
     auto& ks = space["k"].numbers;
     if (ks.empty()) {
       // Nested two-fold splits train on a quarter of the rows: larger k are left out, except for the first.
-      for (const auto k : svms ? std::vector<std::int64_t>(std::begin(default_local_ks), std::end(default_local_ks))
-                               : std::vector<std::int64_t>(std::begin(default_ks), std::end(default_ks)))
-        if (ks.empty() || 4 * k <= dataset.rows()) ks.push_back(static_cast<double>(k));
+      for (const double k : neighbors::read_ks(svms ? neighbors::default_local_ks : neighbors::default_ks))
+        if (ks.empty() || 4 * k <= static_cast<double>(dataset.rows())) ks.push_back(k);
     }
     if (svms) decide_svms(dataset.features(), space);
     const auto choices = choosable(space);
@@ -520,17 +517,6 @@ class NeighborsRow : public FamilyRow<NeighborsRow, KnnOptions> {
     traits.one_out_is_free = options.rule == LocalRule::votes && !weighted;
     return traits;
   }
-  template <class T>
-  std::unique_ptr<FamilySearch> make_search(const Context& context, const Dataset<T>& dataset, const SearchSpace& space,
-                                            const TrainingOptions& options) const {
-    const auto& own = space.get<KnnOptions>();
-    for (const auto metric : choosable(space).metrics) {
-      auto distance = own.distance;
-      distance.metric = metric;
-      neighbors::check_values(context, dataset, distance, own.rule != LocalRule::votes);
-    }
-    return std::make_unique<KnnSearch<T>>(dataset, space, options);
-  }
   std::unique_ptr<TrainedModel> empty_model() const override { return trained_model(KnnModel()); }
   std::unique_ptr<TrainedModel> read(ModelReader& reader) const override {
     return trained_model(neighbors::read_sheaf_knn(reader));
@@ -544,6 +530,26 @@ class TrainedNeighbors : public TrainedModelOf<TrainedNeighbors, KnnModel> {
 
   std::string_view family() const override { return "neighbors"; }
   bool is_regression() const override { return model_.is_regression(); }
+  ModelTraits traits() const override {
+    ModelTraits traits;
+    traits.decisive_rows = model_.rows();
+    return traits;
+  }
+  std::optional<DistanceWeights> distance_weights() const override {
+    if (!model_.has_feature_weights()) return std::nullopt;
+    return DistanceWeights{model_.distance.weights, std::string(to_string(model_.weighting))};
+  }
+  std::unique_ptr<TrainedModel> without_feature_weights(const Context& context) const override {
+    return model_.has_feature_weights() ? trained_model(sheaf::without_feature_weights(context, model_)) : nullptr;
+  }
+  std::vector<std::vector<DecidingRow>> deciding_rows(const Context& context, const Dataset<float>& dataset,
+                                                      std::int64_t most) const override {
+    return sheaf::deciding_rows(context, model_, dataset, most);
+  }
+  std::vector<std::vector<DecidingRow>> deciding_rows(const Context& context, const Dataset<double>& dataset,
+                                                      std::int64_t most) const override {
+    return sheaf::deciding_rows(context, model_, dataset, most);
+  }
 
   template <class T>
   Predictions predictions(const Context& context, const Dataset<T>& dataset, bool probabilities,

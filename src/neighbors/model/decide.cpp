@@ -43,6 +43,12 @@ std::vector<std::int32_t> all_places(std::int64_t rows) {
   return all;
 }
 
+Decisions no_decisions(std::int64_t queries, std::size_t settings, std::size_t columns, double value) {
+  Decisions result{queries, settings, columns, Array<double>(queries * static_cast<std::int64_t>(settings * columns))};
+  std::fill(result.values.begin(), result.values.end(), value);
+  return result;
+}
+
 const DenseMatrix<double>& dense(const Dataset<double>& rows) { return std::get<DenseMatrix<double>>(rows.x); }
 
 }  // namespace
@@ -82,6 +88,17 @@ Dataset<double> weighted_rows(const Context& context, const Matrix<T>& x, std::s
   return weighted_rows(context, x, all_places(sheaf::rows(x)), weights, source);
 }
 
+namespace {
+
+template <class Q>
+Dataset<double> weighted_queries(const Context& context, const Asked<Q>& queries, std::span<const double> weights,
+                                 const std::string& source) {
+  if (queries.rows.empty()) return weighted_rows(context, queries.x, weights, source);
+  return weighted_rows(context, queries.x, queries.rows, weights, source);
+}
+
+}  // namespace
+
 NeighborLists nearest_rows(const Context& context, const Dataset<double>& rows, const Dataset<double>* queries,
                            std::int64_t k) {
   NeighborOptions near;
@@ -93,32 +110,20 @@ NeighborLists nearest_rows(const Context& context, const Dataset<double>& rows, 
 
 Decisions decide_by_votes(const Context& context, const Voters& voters, std::span<const VoteRule> rules,
                           const NeighborLists& lists) {
-  Decisions result{lists.queries, rules.size(), voters.columns(), {}};
-  const auto each = result.settings * result.columns;
-  result.values.resize(static_cast<std::size_t>(result.queries) * each);
-  parallel_ranges(context, result.queries, 16, [&](Range range) {
-    for (auto i = range.begin; i < range.end; ++i) {
-      const auto at = static_cast<std::size_t>(i * lists.k);
-      const auto length = static_cast<std::size_t>(lists.k);
-      count_votes(voters, rules, std::span(lists.indices).subspan(at, length),
-                  std::span(lists.distances).subspan(at, length),
-                  std::span(result.values).subspan(static_cast<std::size_t>(i) * each, each));
-    }
-  });
-  return result;
+  auto values = count_votes(context, voters, rules, lists);
+  if (!values.device().is_cpu()) values = values.to(Device::cpu());
+  return {lists.queries, rules.size(), voters.columns(), std::move(values)};
 }
 
 template <class T, class Q>
 Decisions decide_by_costs(const Context& context, const KnnOptions& options, std::span<const double> weights,
                           std::span<const LocalSetting> settings, const Dataset<T>& dataset, const Labels& labels,
-                          std::span<const std::int32_t> rows, const Matrix<Q>& queries) {
+                          std::span<const std::int32_t> rows, const Asked<Q>& queries) {
   const auto classes = labels.class_names.size();
-  Decisions result{sheaf::rows(queries), settings.size(), classes, {}};
-  result.values.assign(static_cast<std::size_t>(result.queries) * settings.size() * classes,
-                       -std::numeric_limits<double>::max());
+  auto result = no_decisions(queries.count(), settings.size(), classes, -std::numeric_limits<double>::max());
   const auto ks = distinct(settings, &LocalSetting::k);
   const auto lambdas = distinct(settings, &LocalSetting::lambda);
-  const auto asked = weighted_rows(context, queries, weights, dataset.source);
+  const auto asked = weighted_queries(context, queries, weights, dataset.source);
   for (std::size_t c = 0; c < classes; ++c) {
     std::vector<std::int32_t> members;
     for (const auto row : rows)
@@ -239,12 +244,11 @@ class LocalSvms {
 template <class T, class Q>
 Decisions decide_by_svms(const Context& context, const KnnOptions& options, std::span<const double> weights,
                          std::span<const LocalSetting> settings, const Dataset<T>& dataset, const Labels& labels,
-                         const SvmRows& training, const Matrix<Q>& queries) {
-  Decisions result{sheaf::rows(queries), settings.size(), labels.class_names.size(), {}};
-  result.values.resize(static_cast<std::size_t>(result.queries) * settings.size() * result.columns);
+                         const SvmRows& training, const Asked<Q>& queries) {
+  auto result = no_decisions(queries.count(), settings.size(), labels.class_names.size(), 0);
   if (result.queries == 0) return result;
   const auto rows = weighted_rows(context, dataset.x, training.rows, weights, dataset.source);
-  const auto asked = weighted_rows(context, queries, weights, dataset.source);
+  const auto asked = weighted_queries(context, queries, weights, dataset.source);
   LocalSvms svms(context, options, settings, rows, labels, training);
   if (options.rule == LocalRule::local_svm) {
     svms.decide_around_queries(asked, result);
@@ -284,10 +288,10 @@ SHEAF_ROWS(double)
 #define SHEAF_LOCAL(T, Q)                                                                                            \
   template Decisions decide_by_costs(const Context&, const KnnOptions&, std::span<const double>,                     \
                                      std::span<const LocalSetting>, const Dataset<T>&, const Labels&,                \
-                                     std::span<const std::int32_t>, const Matrix<Q>&);                               \
+                                     std::span<const std::int32_t>, const Asked<Q>&);                                \
   template Decisions decide_by_svms(const Context&, const KnnOptions&, std::span<const double>,                      \
                                     std::span<const LocalSetting>, const Dataset<T>&, const Labels&, const SvmRows&, \
-                                    const Matrix<Q>&);
+                                    const Asked<Q>&);
 SHEAF_LOCAL(float, float)
 SHEAF_LOCAL(double, float)
 SHEAF_LOCAL(double, double)

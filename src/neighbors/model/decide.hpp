@@ -9,28 +9,37 @@
 #include <sheaf/neighbors.hpp>
 
 #include "data/labels.hpp"
-#include "neighbors/model/votes.hpp"
 #include "neighbors/verbs/ops.hpp"
+#include "neighbors/verbs/votes.hpp"
 
 namespace sheaf::neighbors {
 
 /// A rule for classes and Euclidean distance only is an Error for others.
 void check_options(const KnnOptions& options, bool regression);
 
-/// Decision values: queries x settings x columns.
+/// Decision values in CPU memory: queries x settings x columns.
 struct Decisions {
   std::int64_t queries = 0;
   std::size_t settings = 0;
   std::size_t columns = 1;
-  std::vector<double> values;
+  Array<double> values;
   std::int64_t unconverged = 0;  ///< SVMs that did not reach their tolerance
 
   std::span<const double> of(std::int64_t query, std::size_t setting) const {
-    return std::span(values).subspan((static_cast<std::size_t>(query) * settings + setting) * columns, columns);
+    return values.span().subspan((static_cast<std::size_t>(query) * settings + setting) * columns, columns);
   }
   std::span<double> of(std::int64_t query, std::size_t setting) {
-    return std::span(values).subspan((static_cast<std::size_t>(query) * settings + setting) * columns, columns);
+    return values.span().subspan((static_cast<std::size_t>(query) * settings + setting) * columns, columns);
   }
+};
+
+/// Rows to decide about: those named, or all.
+template <class Q>
+struct Asked {
+  const Matrix<Q>& x;
+  std::span<const std::int32_t> rows;
+
+  std::int64_t count() const { return rows.empty() ? sheaf::rows(x) : std::ssize(rows); }
 };
 
 /// Predictions of voting rules from lists of neighbours.
@@ -43,13 +52,13 @@ struct LocalSetting {
   double cost = 1;    ///< SVMs
   double gamma = 1;   ///< SVMs with an RBF kernel
 };
-/// Costs of all classes, as numbers below 0, so that the largest decides. `rows` are the places of the training rows,
-/// `queries` the rows to decide about; settings in any order. A class of fewer than k rows takes those it has; one
+/// Costs of all classes, as numbers below 0, so that the largest decides. `rows` are the places of the training rows;
+/// settings in any order. A class of fewer than k rows takes those it has; one
 /// without rows costs more than every other.
 template <class T, class Q>
 Decisions decide_by_costs(const Context& context, const KnnOptions& options, std::span<const double> weights,
                           std::span<const LocalSetting> settings, const Dataset<T>& dataset, const Labels& labels,
-                          std::span<const std::int32_t> rows, const Matrix<Q>& queries);
+                          std::span<const std::int32_t> rows, const Asked<Q>& queries);
 
 /// That of the options, or 1 / features.
 double gamma_of(const KnnOptions& options, std::int64_t features);
@@ -64,7 +73,7 @@ struct SvmRows {
 template <class T, class Q>
 Decisions decide_by_svms(const Context& context, const KnnOptions& options, std::span<const double> weights,
                          std::span<const LocalSetting> settings, const Dataset<T>& dataset, const Labels& labels,
-                         const SvmRows& training, const Matrix<Q>& queries);
+                         const SvmRows& training, const Asked<Q>& queries);
 
 /// falk_svm: the centre of each of the rows, by their places among them.
 template <class T>

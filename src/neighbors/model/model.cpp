@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "core/fail.hpp"
+#include "data/borrowed.hpp"
 #include "data/checks/row_weights.hpp"
 #include "data/labels.hpp"
 #include "data/predictions.hpp"
@@ -44,18 +45,6 @@ Labels labels_for(const Target& target, const std::string& source, std::int64_t 
 
 Voters voters_of(const KnnModel& model) {
   return {static_cast<std::int32_t>(model.class_names.size()), model.classes, model.values, model.row_weights};
-}
-
-/// The same memory; its owner must outlive it.
-Matrix<double> borrowed(const Matrix<double>& x) {
-  if (const auto* dense = std::get_if<DenseMatrix<double>>(&x))
-    return DenseMatrix<double>{dense->rows, dense->columns,
-                               Array<double>::over(dense->values.data(), dense->values.size())};
-  const auto& sparse = std::get<SparseMatrix<double>>(x);
-  return SparseMatrix<double>{sparse.rows, sparse.columns,
-                              Array<std::int64_t>::over(sparse.offsets.data(), sparse.offsets.size()),
-                              Array<std::int32_t>::over(sparse.indices.data(), sparse.indices.size()),
-                              Array<double>::over(sparse.values.data(), sparse.values.size())};
 }
 
 Dataset<double> training_rows(const KnnModel& model) {
@@ -131,9 +120,9 @@ neighbors::Decisions decide(const Context& context, const KnnModel& model, const
   const auto labels = labels_of(model);
   if (trains_svms(model.rule))
     return neighbors::decide_by_svms(context, options, model.distance.weights, {&setting, 1}, training, labels,
-                                     {all, model.row_weights, model.centres}, queries.x);
+                                     {all, model.row_weights, model.centres}, neighbors::Asked<double>{queries.x, {}});
   return neighbors::decide_by_costs(context, options, model.distance.weights, {&setting, 1}, training, labels, all,
-                                    queries.x);
+                                    neighbors::Asked<double>{queries.x, {}});
 }
 
 /// Decision values of one setting, and the classes they choose.
@@ -142,10 +131,11 @@ Predictions predictions_of(const KnnModel& model, const neighbors::Decisions& de
   result.rows = decisions.queries;
   result.columns = static_cast<std::int32_t>(decisions.columns);
   const auto order = neighbors::label_order(model.class_names);
+  const neighbors::OrderedChoice choose{order.data(), static_cast<std::int32_t>(order.size())};
   for (std::int64_t i = 0; i < result.rows; ++i) {
     const auto values = decisions.of(i, setting);
     result.decisions.insert(result.decisions.end(), values.begin(), values.end());
-    if (!model.is_regression()) result.classes.push_back(neighbors::choose_class(values, order));
+    if (!model.is_regression()) result.classes.push_back(choose(values.data()));
   }
   return result;
 }
@@ -251,7 +241,7 @@ DecidingLists voting_rows(const Context& context, const KnnModel& model, const D
     double sum = 0;
     for (std::size_t n = 0; n < k; ++n) {
       const auto row = static_cast<std::size_t>(lists.indices[q * k + n]);
-      const double vote = neighbors::vote_of(model.vote, distances, n, model.k) *
+      const double vote = neighbors::vote_of(model.vote, distances.data(), static_cast<std::int64_t>(n), model.k) *
                           (model.row_weights.empty() ? 1.0 : static_cast<double>(model.row_weights[row]));
       sum += vote;
       result[q].push_back({static_cast<std::int64_t>(row), distances[n], vote});

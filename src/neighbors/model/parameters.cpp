@@ -44,6 +44,20 @@ const Choices<DistanceType>& metric_names() {
   return rows;
 }
 
+/// Whole numbers, and ranges LOW:HIGH of them.
+std::vector<double> read_ks(std::string_view text) {
+  constexpr auto most = std::numeric_limits<std::int32_t>::max();
+  std::vector<double> list;
+  for (const auto part : split_text(text, ',')) {
+    const auto ends = split_text(part, ':');
+    if (ends.size() > 2) fail_usage("k takes whole numbers A,B,C or ranges LOW:HIGH, not '{}'", text);
+    const auto low = parse_number<std::int64_t>("k", ends.front(), {1, most});
+    const auto high = parse_number<std::int64_t>("k", ends.back(), {1, most});
+    for (auto k = low; k <= high; ++k) list.push_back(static_cast<double>(k));
+  }
+  return list;
+}
+
 }  // namespace neighbors
 
 namespace {
@@ -71,20 +85,6 @@ Parameter<KnnOptions> distance_row(std::string_view name) {
             row.high};
   }
   throw InternalError("an unknown parameter of distances");
-}
-
-/// Whole numbers, and ranges LOW:HIGH of them.
-std::vector<double> read_ks(std::string_view text) {
-  constexpr auto most = std::numeric_limits<std::int32_t>::max();
-  std::vector<double> list;
-  for (const auto part : split_text(text, ',')) {
-    const auto ends = split_text(part, ':');
-    if (ends.size() > 2) fail_usage("k takes whole numbers A,B,C or ranges LOW:HIGH, not '{}'", text);
-    const auto low = parse_number<std::int64_t>("k", ends.front(), {1, most});
-    const auto high = parse_number<std::int64_t>("k", ends.back(), {1, most});
-    for (auto k = low; k <= high; ++k) list.push_back(static_cast<double>(k));
-  }
-  return list;
 }
 
 /// Weights that are given are the ones that count, in place of those that a kind of model learns.
@@ -117,7 +117,8 @@ const std::vector<Parameter<KnnOptions>>& parameters() {
                           "how many neighbours decide; hyperplanes and hulls: of each class; local SVMs: 40 unless "
                           "given"),
                "numbers of neighbours to try: A,B,C, or LOW:HIGH for all between",
-               "1,3,5,7,9,11,15,21,31,51; local SVMs: 10,20,40,80", read_ks),
+               fmt::format("{}; local SVMs: {}", neighbors::default_ks, neighbors::default_local_ks),
+               neighbors::read_ks),
       only_for(without_svms,
                searched(choice_row<O, Vote>(
                             "vote", &O::vote, neighbors::vote_names(),

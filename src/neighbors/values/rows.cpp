@@ -8,6 +8,7 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "data/borrowed.hpp"
 #include "data/budget.hpp"
 #include "data/nominal.hpp"
 
@@ -86,11 +87,6 @@ bool fits_float(const Matrix<T>& x, int threads) {
   if constexpr (std::is_same_v<T, float>) return true;
   return first_entry(values_of(x), threads,
                      [](T value) { return static_cast<T>(static_cast<float>(value)) != value; }) < 0;
-}
-
-template <class T>
-Array<T> borrowed(const Array<T>& from) {
-  return Array<T>::over(from.data(), from.size());
 }
 
 template <class S, class T>

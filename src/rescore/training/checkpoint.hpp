@@ -13,7 +13,7 @@
 
 namespace sheaf::rescore {
 
-/// What training continues from. Every vector of weights has the bias last.
+/// The state from which training continues. Every vector of weights has the bias last.
 struct Checkpoint {
   std::vector<RescoreIteration> iterations;
   std::int64_t initial_accepted = 0;
@@ -23,7 +23,7 @@ struct Checkpoint {
   std::vector<std::string> warnings;
 };
 
-/// What the numbers of a checkpoint must fit.
+/// The limits that the numbers of a checkpoint must fit.
 struct CheckpointShape {
   std::size_t iterations = 0;  ///< at most
   std::size_t folds = 0;

@@ -1,4 +1,4 @@
-// Where a model stands in its search, for those who watch the journal.
+// The place of a model in its search, for readers of the journal.
 #pragma once
 
 #include <span>

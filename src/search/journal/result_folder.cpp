@@ -71,7 +71,7 @@ bool make_folder(const std::string& path) {
   return made;
 }
 
-/// What `sheaf search` has written; not known: it was damaged.
+/// The file that `sheaf search` has written; not known: it was damaged.
 enum class Origin { ours, others, unknown };
 
 Origin origin_of(const Json& settings) {

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include <sheaf/solvers/elastic_net.hpp>
-#include <sheaf/solvers/linear.hpp>
 #include <sheaf/solvers/losses.hpp>
 #include <sheaf/solvers/stack.hpp>
 
@@ -79,27 +77,28 @@ template <class T>
 std::vector<double> scores_of_linear(const Context& context, const Model& model, const Dataset<T>& test,
                                      const Predictions& predictions, const Shuffles& shuffles, const TestScore& score,
                                      double before) {
-  const auto& linear = *model.get_if<LinearModel>();
+  const auto weights = *model.trained().coefficients();
+  const auto features = std::ssize(weights.feature_names);
+  const auto columns = static_cast<std::int32_t>(weights.columns.size());
   const auto prepared = apply_pipeline(context, model.pipeline(), test);
   if (is_sparse(prepared.x)) prepared.by_columns(Device::cpu(), context.threads());
   std::vector<std::vector<std::int64_t>> made(static_cast<std::size_t>(test.features()));  // from each feature
-  const auto origins = pipeline::origins(model.pipeline(), linear.features);
-  for (std::int64_t j = 0; j < linear.features; ++j)
-    for (std::int32_t c = 0; c < linear.columns; ++c)
-      if (linear.weight(j, c) != 0) {
+  const auto origins = pipeline::origins(model.pipeline(), features);
+  for (std::int64_t j = 0; j < features; ++j)
+    for (std::int32_t c = 0; c < columns; ++c)
+      if (weights.weight(j, c) != 0) {
         made[static_cast<std::size_t>(origins[static_cast<std::size_t>(j)])].push_back(j);
         break;
       }
   std::vector<double> result(made.size(), before);
   const auto rows = test.rows();
-  const auto columns = linear.columns;
   parallel_for(context, test.features(), [&](std::int64_t feature) {
     const auto& own = made[static_cast<std::size_t>(feature)];
     if (own.empty()) return;
     Block<double> adds(rows, columns);
     for (const auto j : own)
       for_column(prepared, j, [&](std::int64_t i, double value) {
-        for (std::int32_t c = 0; c < columns; ++c) adds(i, c) += value * linear.weight(j, c);
+        for (std::int32_t c = 0; c < columns; ++c) adds(i, c) += value * weights.weight(j, c);
       });
     Block<double> values(rows, static_cast<std::int32_t>(shuffles.size()) * columns);
     for (std::int64_t i = 0; i < rows; ++i)
@@ -178,11 +177,10 @@ void Importance<T>::add(const Context& context, const Model& model, const Datase
     fail_usage("permutation importance shuffles the held-out rows of each split, and split {} holds out one",
                split + 1);
   if (model.trained().has_precomputed_columns()) fail_usage("a precomputed kernel has no features to shuffle");
-  const auto* linear = model.get_if<LinearModel>();
-  const bool has_log_odds = linear != nullptr || model.get_if<StackModel>() != nullptr;
+  const auto traits = model.trained().traits();
   const auto labels = labels_of(labels_, rows);
   const auto metric = *result_.options.score;
-  const TestScore score(context, labels, metric, has_log_odds && model.has_probabilities());
+  const TestScore score(context, labels, metric, traits.log_odds && model.has_probabilities());
   Random random(result_.seed, first_stream + static_cast<std::uint64_t>(split));
   Shuffles shuffles(static_cast<std::size_t>(repeats));
   for (auto& shuffle : shuffles) {
@@ -193,9 +191,7 @@ void Importance<T>::add(const Context& context, const Model& model, const Datase
   const auto predictions = model.predict(context, test);
   const auto plain = unstack(model, predictions, test.rows(), score.columns());
   const double before = score(plain.values, plain.classes).front();
-  const bool responds =  // decision values are means or log odds
-      linear != nullptr && (linear->glm || (linear->net && info(net_loss(*linear)).net.responds));
-  const bool sums = linear != nullptr && !responds && !pipeline::mixes_features(model.pipeline());
+  const bool sums = traits.sums && !pipeline::mixes_features(model.pipeline());
   auto drops = sums ? scores_of_linear(context, model, test, predictions, shuffles, score, before)
                     : scores_of_any(context, model, test, shuffles, score);
   for (double& drop : drops) drop = info(metric).larger_is_better ? before - drop : drop - before;

@@ -37,8 +37,8 @@ std::optional<FeatureWeightsEffect> weights_effect(const Context& context, const
     const auto plain = model.without_feature_weights(context);
     const auto with = model.predict(context, test);
     const auto without = plain->predict(context, test);
-    const auto* neighbours = model.get_if<KnnModel>();
-    const auto effect = compare_without_weights(model.deciding_rows(context, test, neighbours->rows()), with, without);
+    const auto all = model.trained().traits().decisive_rows;
+    const auto effect = compare_without_weights(model.deciding_rows(context, test, all), with, without);
     sum.rows += effect.rows;
     sum.neighbours += effect.neighbours;
     sum.kept += effect.kept;

@@ -26,21 +26,21 @@ class StallWatch {
  public:
   SHEAF_HOST_DEVICE bool stalled(double gap) {
     constexpr double falls = 0.9;
-    constexpr int most_in_vain = 100;
-    in_vain_ = gap > falls * lowest_ ? in_vain_ + 1 : 0;
+    constexpr int most_stalled = 100;
+    stalled_ = gap > falls * lowest_ ? stalled_ + 1 : 0;
     lowest_ = gap < lowest_ ? gap : lowest_;
-    return in_vain_ >= most_in_vain;
+    return stalled_ >= most_stalled;
   }
   /// How well the next quadratic model is solved: better after steps that brought nothing.
   SHEAF_HOST_DEVICE double precise(double enough) const {
     constexpr int most_digits = 10;
-    for (int digit = 0; digit < (in_vain_ < most_digits ? in_vain_ : most_digits); ++digit) enough /= 10;
+    for (int digit = 0; digit < (stalled_ < most_digits ? stalled_ : most_digits); ++digit) enough /= 10;
     return enough;
   }
 
  private:
   double lowest_ = HUGE_VAL;
-  int in_vain_ = 0;
+  int stalled_ = 0;
 };
 
 /// For the duality gap of the problem that has the features of the working set alone. Features without a weight that

@@ -1,9 +1,11 @@
-#include "neighbors/model/votes.hpp"
+#include "neighbors/verbs/votes.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
+#include <sheaf/error.hpp>
+
+#include "core/parallel.hpp"
 #include "data/text/number.hpp"
 
 namespace sheaf::neighbors {
@@ -48,17 +50,6 @@ void count_prefixes(const Voters& voters, std::span<const VoteRule> rules, std::
 
 }  // namespace
 
-double vote_of(Vote vote, std::span<const double> distances, std::size_t n, std::int64_t k) {
-  if (vote == Vote::uniform) return 1;
-  if (vote == Vote::inverse_distance) {
-    if (distances[0] == 0) return distances[n] == 0 ? 1 : 0;
-    return 1 / distances[n];
-  }
-  const double last = distances[static_cast<std::size_t>(k - 1)];
-  const double t = last > 0 ? distances[n] / last : 0;
-  return std::exp(-t * t / 2);
-}
-
 void count_votes(const Voters& voters, std::span<const VoteRule> rules, std::span<const std::int32_t> rows,
                  std::span<const double> distances, std::span<double> results) {
   for (const auto vote : {Vote::uniform, Vote::inverse_distance}) {
@@ -68,14 +59,15 @@ void count_votes(const Voters& voters, std::span<const VoteRule> rules, std::spa
     if (order.empty()) continue;
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return rules[a].k < rules[b].k; });
     count_prefixes(
-        voters, rules, order, rows, [&](std::size_t n) { return vote_of(vote, distances, n, 0); }, results);
+        voters, rules, order, rows,
+        [&](std::size_t n) { return vote_of(vote, distances.data(), static_cast<std::int64_t>(n), 0); }, results);
   }
   const auto columns = voters.columns();
   for (std::size_t r = 0; r < rules.size(); ++r) {
     if (rules[r].vote != Vote::gaussian) continue;
     Sums sums(voters);
     for (std::size_t n = 0; n < static_cast<std::size_t>(rules[r].k); ++n)
-      sums.add(rows[n], vote_of(Vote::gaussian, distances, n, rules[r].k));
+      sums.add(rows[n], vote_of(Vote::gaussian, distances.data(), static_cast<std::int64_t>(n), rules[r].k));
     sums.write(results.subspan(r * columns, columns));
   }
 }
@@ -95,11 +87,57 @@ std::vector<std::int32_t> label_order(std::span<const std::string> class_names) 
   return order;
 }
 
-std::int32_t choose_class(std::span<const double> values, std::span<const std::int32_t> order) {
-  auto chosen = order[0];
-  for (const auto c : order)
-    if (values[static_cast<std::size_t>(c)] > values[static_cast<std::size_t>(chosen)]) chosen = c;
-  return chosen;
+namespace {
+
+Array<double> count_votes_cpu(const Context& context, const Voters& voters, std::span<const VoteRule> rules,
+                              const NeighborLists& lists) {
+  const auto each = rules.size() * voters.columns();
+  Array<double> values(lists.queries * static_cast<std::int64_t>(each));
+  parallel_ranges(context, lists.queries, 16, [&](Range range) {
+    for (auto i = range.begin; i < range.end; ++i) {
+      const auto at = static_cast<std::size_t>(i * lists.k);
+      const auto length = static_cast<std::size_t>(lists.k);
+      count_votes(voters, rules, std::span(lists.indices).subspan(at, length),
+                  std::span(lists.distances).subspan(at, length),
+                  values.span().subspan(static_cast<std::size_t>(i) * each, each));
+    }
+  });
+  return values;
+}
+
+void choose_classes_cpu(const Context& context, const OrderedChoice& choice, const Decided& decided) {
+  const auto models = static_cast<std::int64_t>(decided.z.tasks / choice.columns());
+  parallel_ranges(context, std::ssize(decided.rows), 64, [&](Range range) {
+    for (auto q = range.begin; q < range.end; ++q) {
+      const std::int64_t row = decided.rows[static_cast<std::size_t>(q)];
+      for (std::int64_t m = 0; m < models; ++m)
+        choice.put(decided.values + (q * models + m) * std::max(choice.classes, 1),
+                   decided.z.data + row * decided.z.stride + m * choice.columns(),
+                   choice.classes > 0 ? decided.predicted.data + row * decided.predicted.stride + m : nullptr);
+    }
+  });
+}
+
+}  // namespace
+
+Array<double> count_votes(const Context& context, const Voters& voters, std::span<const VoteRule> rules,
+                          const NeighborLists& lists) {
+  if (context.device().is_cpu()) return count_votes_cpu(context, voters, rules, lists);
+#if SHEAF_CUDA
+  return count_votes_cuda(context, voters, rules, lists);
+#else
+  throw InternalError("a GPU was chosen in a build without CUDA");
+#endif
+}
+
+void choose_classes(const Context& context, std::span<const std::int32_t> order, const Decided& decided) {
+  if (context.device().is_cpu())
+    return choose_classes_cpu(context, {order.data(), static_cast<std::int32_t>(order.size())}, decided);
+#if SHEAF_CUDA
+  return choose_classes_cuda(context, order, decided);
+#else
+  throw InternalError("a GPU was chosen in a build without CUDA");
+#endif
 }
 
 }  // namespace sheaf::neighbors
