@@ -63,22 +63,57 @@ class ColumnProducts {
           z[rows_of_[e]] += steps[k] * double(values_[e]);
       return;
     }
-    for (std::int64_t first = 0; first < rows(); first += rows_together) {
-      const std::int64_t count = std::min(rows_together, rows() - first);
-      double* to = z + first;
-      std::size_t k = 0;
-      for (; k + 4 <= list.size(); k += 4) {
-        const T *x0 = column(list[k]) + first, *x1 = column(list[k + 1]) + first, *x2 = column(list[k + 2]) + first,
-                *x3 = column(list[k + 3]) + first;
-        const double s0 = steps[k], s1 = steps[k + 1], s2 = steps[k + 2], s3 = steps[k + 3];
-        for (std::int64_t i = 0; i < count; ++i)
-          to[i] += (s0 * double(x0[i]) + s1 * double(x1[i])) + (s2 * double(x2[i]) + s3 * double(x3[i]));
-      }
-      for (; k < list.size(); ++k) {
-        const T* x = column(list[k]) + first;
-        for (std::int64_t i = 0; i < count; ++i) to[i] += steps[k] * double(x[i]);
-      }
+    for (std::int64_t first = 0; first < rows(); first += rows_together)
+      add_part(list, steps, z, first, std::min(rows_together, rows() - first));
+  }
+  /// The same for a part of the rows, dense columns only.
+  void add_part(std::span<const std::int32_t> list, std::span<const double> steps, double* z, std::int64_t first,
+                std::int64_t count) const {
+    double* to = z + first;
+    std::size_t k = 0;
+    for (; k + 4 <= list.size(); k += 4) {
+      const T *x0 = column(list[k]) + first, *x1 = column(list[k + 1]) + first, *x2 = column(list[k + 2]) + first,
+              *x3 = column(list[k + 3]) + first;
+      const double s0 = steps[k], s1 = steps[k + 1], s2 = steps[k + 2], s3 = steps[k + 3];
+      for (std::int64_t i = 0; i < count; ++i)
+        to[i] += (s0 * double(x0[i]) + s1 * double(x1[i])) + (s2 * double(x2[i]) + s3 * double(x3[i]));
     }
+    for (; k < list.size(); ++k) {
+      const T* x = column(list[k]) + first;
+      for (std::int64_t i = 0; i < count; ++i) to[i] += steps[k] * double(x[i]);
+    }
+  }
+  /// Adds the products of a part of dense columns with u and v to those in `with_u` and `with_v`.
+  void multiply_part(std::span<const std::int32_t> list, const double* u, const double* v, std::int64_t first,
+                     std::int64_t count, double* with_u, double* with_v) const {
+    constexpr int chains = 8;
+    for (std::size_t k = 0; k < list.size(); ++k) {
+      const T* x = column(list[k]) + first;
+      double first_sums[chains] = {}, second_sums[chains] = {};
+      std::int64_t i = 0;
+      for (; i + chains <= count; i += chains)
+        for (int c = 0; c < chains; ++c) {
+          first_sums[c] += double(x[i + c]) * u[first + i + c];
+          second_sums[c] += double(x[i + c]) * v[first + i + c];
+        }
+      for (; i < count; ++i) {
+        first_sums[0] += double(x[i]) * u[first + i];
+        second_sums[0] += double(x[i]) * v[first + i];
+      }
+      for (int half = chains / 2; half > 0; half /= 2)
+        for (int c = 0; c < half; ++c) {
+          first_sums[c] += first_sums[c + half];
+          second_sums[c] += second_sums[c + half];
+        }
+      with_u[k] += first_sums[0];
+      with_v[k] += second_sums[0];
+    }
+  }
+  /// Rows of so many dense columns that stay in a cache.
+  static std::int64_t rows_in_cache(std::size_t columns) {
+    constexpr std::int64_t numbers = 1 << 16;
+    const std::int64_t rows = numbers / std::max<std::int64_t>(static_cast<std::int64_t>(columns), 1);
+    return std::clamp<std::int64_t>(rows / 64 * 64, 128, rows_together);
   }
 
   /// out[k] = the product of column list[k] with u.
