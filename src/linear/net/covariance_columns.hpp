@@ -86,28 +86,11 @@ class ColumnProducts {
   /// Adds the products of a part of dense columns with u and v to those in `with_u` and `with_v`.
   void multiply_part(std::span<const std::int32_t> list, const double* u, const double* v, std::int64_t first,
                      std::int64_t count, double* with_u, double* with_v) const {
-    constexpr int chains = 8;
-    for (std::size_t k = 0; k < list.size(); ++k) {
-      const T* x = column(list[k]) + first;
-      double first_sums[chains] = {}, second_sums[chains] = {};
-      std::int64_t i = 0;
-      for (; i + chains <= count; i += chains)
-        for (int c = 0; c < chains; ++c) {
-          first_sums[c] += double(x[i + c]) * u[first + i + c];
-          second_sums[c] += double(x[i + c]) * v[first + i + c];
-        }
-      for (; i < count; ++i) {
-        first_sums[0] += double(x[i]) * u[first + i];
-        second_sums[0] += double(x[i]) * v[first + i];
-      }
-      for (int half = chains / 2; half > 0; half /= 2)
-        for (int c = 0; c < half; ++c) {
-          first_sums[c] += first_sums[c + half];
-          second_sums[c] += second_sums[c + half];
-        }
-      with_u[k] += first_sums[0];
-      with_v[k] += second_sums[0];
-    }
+    const auto pairs = list.size() / 2 * 2;
+    for (std::size_t k = 0; k < pairs; k += 2)
+      multiply_columns<2>(list.data() + k, u + first, v + first, first, count, with_u + k, with_v + k);
+    if (pairs < list.size())
+      multiply_columns<1>(list.data() + pairs, u + first, v + first, first, count, with_u + pairs, with_v + pairs);
   }
   /// Rows of so many dense columns that stay in a cache.
   static std::int64_t rows_in_cache(std::size_t columns) {
@@ -142,6 +125,37 @@ class ColumnProducts {
 
  private:
   const T* column(std::int32_t j) const { return values_ + std::int64_t{j} * rows(); }
+
+  static Lanes load_column(const T* x) {
+    if constexpr (std::is_same_v<T, double>) return load(x);
+    Lanes value;
+    for (std::int64_t l = 0; l < lanes; ++l) value[l] = double(x[l]);
+    return value;
+  }
+  template <int Count>
+  void multiply_columns(const std::int32_t* list, const double* u, const double* v, std::int64_t first,
+                        std::int64_t count, double* with_u, double* with_v) const {
+    Lanes of_u[Count] = {}, of_v[Count] = {};
+    std::int64_t i = 0;
+    for (; i + lanes <= count; i += lanes) {
+      const Lanes own_u = load(u + i), own_v = load(v + i);
+      for (int c = 0; c < Count; ++c) {
+        const Lanes x = load_column(column(list[c]) + first + i);
+        of_u[c] += x * own_u;
+        of_v[c] += x * own_v;
+      }
+    }
+    for (int c = 0; c < Count; ++c) {
+      double sum_u = sum_of(of_u[c]), sum_v = sum_of(of_v[c]);
+      const T* x = column(list[c]) + first;
+      for (std::int64_t rest = i; rest < count; ++rest) {
+        sum_u += double(x[rest]) * u[rest];
+        sum_v += double(x[rest]) * v[rest];
+      }
+      with_u[c] += sum_u;
+      with_v[c] += sum_v;
+    }
+  }
 
   static double dense_dot(const T* x, const double* u, std::int64_t count) {
     constexpr int chains = 16;
