@@ -105,16 +105,20 @@ core_kinds <- function() {
     .Call(`_sheaf_core_kinds`)
 }
 
-core_nets <- function(control, x, about, y, options) {
-    .Call(`_sheaf_core_nets`, control, x, about, y, options)
+core_net_shared <- function() {
+    .Call(`_sheaf_core_net_shared`)
 }
 
-core_net_path <- function(control, x, about, y, options, end) {
-    .Call(`_sheaf_core_net_path`, control, x, about, y, options, end)
+core_nets <- function(control, x, y, options) {
+    .Call(`_sheaf_core_nets`, control, x, y, options)
 }
 
-core_net_largest <- function(control, x, about, y, options) {
-    .Call(`_sheaf_core_net_largest`, control, x, about, y, options)
+core_net_path <- function(control, x, y, options, end) {
+    .Call(`_sheaf_core_net_path`, control, x, y, options, end)
+}
+
+core_net_largest <- function(control, x, y, options) {
+    .Call(`_sheaf_core_net_largest`, control, x, y, options)
 }
 
 core_net_deviances <- function(response, decisions, intercept) {

@@ -52,7 +52,8 @@
 #' @param standardize whether to penalise features as if their standard deviations were 1.
 #' @param intercept whether models have an intercept; Cox models have none.
 #' @param thresh the duality gap at which training ends, as a share of the deviance of the model (quantile: of the model
-#'   without features); 1e-09 leaves coefficients right to about 1e-5 of the largest.
+#'   without features). The default is about what glmnet's leaves; 1e-09 leaves coefficients right to about 1e-5 of the
+#'   largest.
 #' @param penalty.factor one of 0 or more for each column; scaled to a mean of 1, as in glmnet. `Inf`: the column is
 #'   left out, as by `exclude`.
 #' @param exclude numbers of columns to leave out: their coefficients are 0.
@@ -93,7 +94,7 @@ sheaf_net <- function(x, y, family = c("gaussian", "binomial", "poisson", "multi
                       lambda.min.ratio = if (identical(family, "quantile")) 0.05 else if (nrow(x) < ncol(x)) 0.01
                       else 1e-04,
                       lambda = NULL, standardize = TRUE, intercept = TRUE,
-                      thresh = if (identical(family, "quantile")) 1e-05 else 1e-07,
+                      thresh = 1e-05,
                       penalty.factor = rep(1, ncol(x)), exclude = NULL, dfmax = ncol(x) + 1,
                       pmax = min(dfmax * 2 + 20, ncol(x)), lower.limits = -Inf, upper.limits = Inf, maxit = 1e+05,
                       type.multinomial = c("ungrouped", "grouped"), standardize.response = FALSE, quantile = 0.5,
@@ -171,7 +172,8 @@ net_problem <- function(x, y, family, weights, offset, alpha, standardize, inter
                   l1_ratio = one_number(alpha, "alpha", 0, 1), standardise = one_flag(standardize, "standardize"),
                   intercept = one_flag(intercept, "intercept"), tolerance = one_number(thresh, "thresh", 1e-15, 1),
                   max_epochs = as.integer(one_number(maxit, "maxit", 1, .Machine$integer.max)),
-                  penalty_factors = if (all(factors == 1)) numeric() else factors, control = as_control(control))
+                  penalty_factors = if (all(factors == 1)) numeric() else factors, control = as_control(control),
+                  shared = core_net_shared())
   grouped <- one_of(type.multinomial, c("ungrouped", "grouped"), "type.multinomial") == "grouped"
   problem$grouped <- family == "mgaussian" || (family == "multinomial" && grouped)
   problem$standardise_response <- one_flag(standardize.response, "standardize.response")
@@ -381,7 +383,7 @@ net_options <- function(problem, alphas, weights, folds) {
        tolerance = problem$tolerance, max_epochs = problem$max_epochs,
        offsets = if (is_of_numbers(problem$family) || is.null(problem$offset)) numeric() else problem$offset,
        intercept = problem$intercept, standardise = problem$standardise, grouped = problem$grouped,
-       relative_l2 = is_of_numbers(problem$family), folds = folds)
+       relative_l2 = is_of_numbers(problem$family), folds = folds, shared = problem$shared)
 }
 
 net_loss <- function(family) {
@@ -428,7 +430,7 @@ net_lambda <- function(problem, x, lambda, nlambda, lambda.min.ratio) {
   one_number(nlambda, "nlambda", 1)
   inner_number(lambda.min.ratio, "lambda.min.ratio")
   options <- net_options(problem, 1, path_weights(problem), integer())
-  largest <- core(core_net_largest(problem$control, x, list(), problem$target, options))
+  largest <- core(core_net_largest(problem$control, x, problem$target, options))
   structure(largest * lambda.min.ratio^(seq(0, 1, length.out = nlambda)), given = FALSE)
 }
 
@@ -436,7 +438,7 @@ net_lambda <- function(problem, x, lambda, nlambda, lambda.min.ratio) {
 # models. `folds` as in net_options().
 train_nets <- function(problem, x, lambda, weights = path_weights(problem), folds = rep(0L, problem$rows)) {
   options <- net_options(problem, lambda, weights, folds)
-  core(core_nets(problem$control, x, list(), problem$target, options))
+  core(core_nets(problem$control, x, problem$target, options))
 }
 
 train_path <- function(problem, x, lambda) {
@@ -452,7 +454,7 @@ train_path <- function(problem, x, lambda) {
     # The compiled part does not know what the best models of counts of two classes leave.
     share <- 1 - sum(row_weights(problem) * (problem$saturated %||% 0)) / null
     end <- path_end(problem, given, share)
-    path <- core(core_net_path(problem$control, x, list(), problem$target, options, end))
+    path <- core(core_net_path(problem$control, x, problem$target, options, end))
     ratio <- path$explained * share
     kept <- length(ratio)
   }

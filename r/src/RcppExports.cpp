@@ -328,46 +328,52 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_net_shared
+SEXP core_net_shared();
+RcppExport SEXP _sheaf_core_net_shared() {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    rcpp_result_gen = Rcpp::wrap(core_net_shared());
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_nets
-Rcpp::List core_nets(const Rcpp::List& control, SEXP x, const Rcpp::List& about, const Rcpp::NumericVector& y, const Rcpp::List& options);
-RcppExport SEXP _sheaf_core_nets(SEXP controlSEXP, SEXP xSEXP, SEXP aboutSEXP, SEXP ySEXP, SEXP optionsSEXP) {
+Rcpp::List core_nets(const Rcpp::List& control, SEXP x, const Rcpp::NumericVector& y, const Rcpp::List& options);
+RcppExport SEXP _sheaf_core_nets(SEXP controlSEXP, SEXP xSEXP, SEXP ySEXP, SEXP optionsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type about(aboutSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type y(ySEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_nets(control, x, about, y, options));
+    rcpp_result_gen = Rcpp::wrap(core_nets(control, x, y, options));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_net_path
-Rcpp::List core_net_path(const Rcpp::List& control, SEXP x, const Rcpp::List& about, const Rcpp::NumericVector& y, const Rcpp::List& options, const Rcpp::List& end);
-RcppExport SEXP _sheaf_core_net_path(SEXP controlSEXP, SEXP xSEXP, SEXP aboutSEXP, SEXP ySEXP, SEXP optionsSEXP, SEXP endSEXP) {
+Rcpp::List core_net_path(const Rcpp::List& control, SEXP x, const Rcpp::NumericVector& y, const Rcpp::List& options, const Rcpp::List& end);
+RcppExport SEXP _sheaf_core_net_path(SEXP controlSEXP, SEXP xSEXP, SEXP ySEXP, SEXP optionsSEXP, SEXP endSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type about(aboutSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type y(ySEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type end(endSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_net_path(control, x, about, y, options, end));
+    rcpp_result_gen = Rcpp::wrap(core_net_path(control, x, y, options, end));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_net_largest
-double core_net_largest(const Rcpp::List& control, SEXP x, const Rcpp::List& about, const Rcpp::NumericVector& y, const Rcpp::List& options);
-RcppExport SEXP _sheaf_core_net_largest(SEXP controlSEXP, SEXP xSEXP, SEXP aboutSEXP, SEXP ySEXP, SEXP optionsSEXP) {
+double core_net_largest(const Rcpp::List& control, SEXP x, const Rcpp::NumericVector& y, const Rcpp::List& options);
+RcppExport SEXP _sheaf_core_net_largest(SEXP controlSEXP, SEXP xSEXP, SEXP ySEXP, SEXP optionsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
     Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type about(aboutSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type y(ySEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type options(optionsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_net_largest(control, x, about, y, options));
+    rcpp_result_gen = Rcpp::wrap(core_net_largest(control, x, y, options));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -603,9 +609,10 @@ static const R_CallMethodDef CallEntries[] = {
     {"_sheaf_core_predict", (DL_FUNC) &_sheaf_core_predict, 5},
     {"_sheaf_core_parameters", (DL_FUNC) &_sheaf_core_parameters, 1},
     {"_sheaf_core_kinds", (DL_FUNC) &_sheaf_core_kinds, 0},
-    {"_sheaf_core_nets", (DL_FUNC) &_sheaf_core_nets, 5},
-    {"_sheaf_core_net_path", (DL_FUNC) &_sheaf_core_net_path, 6},
-    {"_sheaf_core_net_largest", (DL_FUNC) &_sheaf_core_net_largest, 5},
+    {"_sheaf_core_net_shared", (DL_FUNC) &_sheaf_core_net_shared, 0},
+    {"_sheaf_core_nets", (DL_FUNC) &_sheaf_core_nets, 4},
+    {"_sheaf_core_net_path", (DL_FUNC) &_sheaf_core_net_path, 5},
+    {"_sheaf_core_net_largest", (DL_FUNC) &_sheaf_core_net_largest, 4},
     {"_sheaf_core_net_deviances", (DL_FUNC) &_sheaf_core_net_deviances, 3},
     {"_sheaf_core_net_scores", (DL_FUNC) &_sheaf_core_net_scores, 6},
     {"_sheaf_core_choose_net", (DL_FUNC) &_sheaf_core_choose_net, 5},

@@ -73,6 +73,25 @@ std::span<const double> span_of(const Rcpp::NumericVector& values) {
   return {values.begin(), static_cast<std::size_t>(values.size())};
 }
 
+/// The dataset of a matrix of R: made when it is first needed, and kept for the calls of the compiled part that follow.
+struct SharedDataset {
+  Rcpp::RObject x;
+  std::optional<bindings::AnyDataset> dataset;
+};
+
+/// The work on the dataset of x, which `options` share.
+template <class Work>
+void run_on_shared(const List& control, SEXP x, const List& options, const Work& work) {
+  const auto surroundings = surroundings_of(control);
+  const auto rows = rows_of(x, List());
+  SharedDataset& shared = *Rcpp::XPtr<SharedDataset>(static_cast<SEXP>(options["shared"]));
+  if (static_cast<SEXP>(shared.x) != x) shared = {x, std::nullopt};
+  run(surroundings, [&](const Context& context) {
+    if (!shared.dataset) shared.dataset = make(surroundings, context, rows);
+    std::visit([&](const auto& one) { work(context, one); }, *shared.dataset);
+  });
+}
+
 template <class T>
 Context context_for(const Context& context, const Dataset<T>& dataset, const Paths& paths) {
   NetOptions options;
@@ -151,12 +170,13 @@ List path_list(std::span<const NetModel> models) {
 using namespace sheaf::r;
 using Rcpp::_;
 
+// A place for the dataset of a problem, in the options of the calls below.
+// [[Rcpp::export(rng = false)]]
+SEXP core_net_shared() { return Rcpp::XPtr<SharedDataset>(new SharedDataset); }
+
 // Decision values, and of a single path its models.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_nets(const Rcpp::List& control, SEXP x, const Rcpp::List& about, const Rcpp::NumericVector& y,
-                     const Rcpp::List& options) {
-  const auto surroundings = surroundings_of(control);
-  const auto rows = rows_of(x, about);
+Rcpp::List core_nets(const Rcpp::List& control, SEXP x, const Rcpp::NumericVector& y, const Rcpp::List& options) {
   const auto paths = paths_of(y, options);
   const bool single = paths.sheaf.paths.size() == 1;
   const auto columns = columns_of(paths);
@@ -174,9 +194,7 @@ Rcpp::List core_nets(const Rcpp::List& control, SEXP x, const Rcpp::List& about,
     };
     sheaf::elastic_nets(context_for(context, dataset, paths), dataset, paths.sheaf, paths.params, single, use);
   };
-  run_on(surroundings, rows, [&](const sheaf::Context& context, const sheaf::bindings::AnyDataset& dataset) {
-    std::visit([&](const auto& one) { train(context, one); }, dataset);
-  });
+  run_on_shared(control, x, options, train);
   Rcpp::List answer = path_list(kept);
   const auto rows_of_values = static_cast<std::size_t>(paths.sheaf.examples);
   answer["decisions"] = Rcpp::NumericMatrix(static_cast<int>(rows_of_values),
@@ -187,22 +205,16 @@ Rcpp::List core_nets(const Rcpp::List& control, SEXP x, const Rcpp::List& about,
 
 // The models of one path, which ends by itself, and the share of the deviance that each explains.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_net_path(const Rcpp::List& control, SEXP x, const Rcpp::List& about, const Rcpp::NumericVector& y,
-                         const Rcpp::List& options, const Rcpp::List& end) {
-  const auto surroundings = surroundings_of(control);
-  const auto rows = rows_of(x, about);
+Rcpp::List core_net_path(const Rcpp::List& control, SEXP x, const Rcpp::NumericVector& y, const Rcpp::List& options,
+                         const Rcpp::List& end) {
   const auto paths = paths_of(y, options);
   const sheaf::PathEnd rule{.least_gain = Rcpp::as<double>(end["least_gain"]),
                             .relative = Rcpp::as<bool>(end["relative"]),
                             .models = Rcpp::as<int>(end["models"]),
                             .most_explained = Rcpp::as<double>(end["most_explained"])};
   sheaf::EndedPath path;
-  run_on(surroundings, rows, [&](const sheaf::Context& context, const sheaf::bindings::AnyDataset& dataset) {
-    std::visit(
-        [&](const auto& one) {
-          path = sheaf::elastic_net_path(context_for(context, one, paths), one, paths.sheaf, paths.params, rule);
-        },
-        dataset);
+  run_on_shared(control, x, options, [&](const sheaf::Context& context, const auto& dataset) {
+    path = sheaf::elastic_net_path(context_for(context, dataset, paths), dataset, paths.sheaf, paths.params, rule);
   });
   Rcpp::List answer = path_list(path.models);
   answer["explained"] = path.explained;
@@ -210,16 +222,11 @@ Rcpp::List core_net_path(const Rcpp::List& control, SEXP x, const Rcpp::List& ab
 }
 
 // [[Rcpp::export(rng = false)]]
-double core_net_largest(const Rcpp::List& control, SEXP x, const Rcpp::List& about, const Rcpp::NumericVector& y,
-                        const Rcpp::List& options) {
-  const auto surroundings = surroundings_of(control);
-  const auto rows = rows_of(x, about);
+double core_net_largest(const Rcpp::List& control, SEXP x, const Rcpp::NumericVector& y, const Rcpp::List& options) {
   const auto paths = paths_of(y, options);
   double largest = 0;
-  run_on(surroundings, rows, [&](const sheaf::Context& context, const sheaf::bindings::AnyDataset& dataset) {
-    std::visit(
-        [&](const auto& one) { largest = sheaf::largest_alphas(context, one, paths.sheaf, paths.params).front(); },
-        dataset);
+  run_on_shared(control, x, options, [&](const sheaf::Context& context, const auto& dataset) {
+    largest = sheaf::largest_alphas(context, dataset, paths.sheaf, paths.params).front();
   });
   return largest;
 }

@@ -47,10 +47,13 @@ class ClassShares {
   /// the sum of the losses.
   double load(double* residuals, double* curvatures) {
     double loss = 0;
+    spread_ = 0;
     for (std::size_t first = 0; first < rows_; first += together)
       loss += load_part(first, std::min(together, rows_ - first), residuals, curvatures);
     return loss;
   }
+  /// The sum over rows and classes of s (y - p)^2 / p.
+  double spread() const { return spread_; }
   /// The tilt; residuals follow.
   std::span<const double> settle(double* residuals) {
     std::vector<double> sums(classes_);
@@ -101,58 +104,38 @@ class ClassShares {
     return sum;
   }
 
-  /// Products of features under the second derivatives, sums over rows, with the best intercepts for all weights: the
-  /// lower triangle of `out`, whose rows are `stride` apart. `curvatures`: those in single classes. `centers` are
-  /// taken off the features first if there are intercepts. `means`: by how much each weight takes the intercepts down,
-  /// one number for each weight and class.
+  /// The present second derivatives, of which `curvatures` are those in single classes, become those of weigh().
+  void keep(const std::vector<double>& curvatures) {
+    known_shares_ = shares_;
+    known_curvatures_ = curvatures;
+    couple();
+    known_coupling_ = coupling_;
+    scale_ = 1;
+  }
+  /// They are multiplied.
+  void rescale(double by) { scale_ *= by; }
+
+  /// Products of the features of the list from `begin` on with those up to themselves under the second derivatives that
+  /// are kept, sums over rows, with the best intercepts for all weights: the lower triangle of `out`, whose rows are
+  /// `stride` apart. Those before `begin` were found by an earlier call. `centers` are taken off the features first if
+  /// there are intercepts. `means`: by how much each weight takes the intercepts down, one number for each weight and
+  /// class.
   template <class Columns>
-  void weigh(const Columns& x, const ClassColumns& list, std::span<const double> centers, const double* curvatures,
+  void weigh(const Columns& x, const ClassColumns& list, std::size_t begin, std::span<const double> centers,
              bool intercepts, double* out, std::size_t stride, std::vector<double>& means,
-             std::vector<double>& scratch) const {
+             std::vector<double>& scratch) {
     const std::size_t size = list.columns.size();
     std::vector<const double*> factors(size);
-    for (std::size_t a = 0; a < size; ++a) factors[a] = share(static_cast<std::size_t>(list.classes[a]));
-    x.weigh(list.columns, 0, centers, {}, weights_, out, stride, scratch, factors);
     for (std::size_t a = 0; a < size; ++a)
+      factors[a] = known_shares_.data() + static_cast<std::size_t>(list.classes[a]) * rows_;
+    x.weigh(list.columns, begin, centers, {}, weights_, out, stride, scratch, factors);
+    for (std::size_t a = begin; a < size; ++a)
       for (std::size_t b = 0; b <= a; ++b) out[a * stride + b] = -out[a * stride + b];
-    std::vector<double> with_intercepts(size * classes_, 0.0);  // products of features and intercepts
-    std::vector<double> block, weights(rows_), found;
-    for (std::size_t first = 0, last = 0; first < size; first = last) {
-      const auto k = static_cast<std::size_t>(list.classes[first]);
-      while (last < size && list.classes[last] == list.classes[first]) ++last;
-      const std::size_t count = last - first;
-      const auto columns = list.columns.subspan(first, count);
-      block.resize(count * count);
-      x.weigh(columns, 0, centers.subspan(first, count), {}, std::span(curvatures + k * rows_, rows_), block.data(),
-              count, scratch);
-      for (std::size_t a = 0; a < count; ++a)
-        std::copy_n(block.data() + a * count, a + 1, out + (first + a) * stride + first);
-      if (!intercepts) continue;
-      found.resize(count);
-      for (std::size_t l = 0; l < classes_; ++l) {
-        couple_rows(k, l, curvatures, weights.data());
-        x.multiply(columns, weights.data(), found.data());
-        const double sum = sum_over(rows_, [v = weights.data()](std::size_t i) { return v[i]; });
-        for (std::size_t a = 0; a < count; ++a)
-          with_intercepts[(first + a) * classes_ + l] = found[a] - centers[first + a] * sum;
-      }
-    }
-    means.assign(size * classes_, 0.0);
-    if (!intercepts) return;
-    std::vector<double> taken(size * classes_);  // means by class
-    for (std::size_t a = 0; a < size; ++a) {
-      const auto own = coupling_->solve(std::span(with_intercepts).subspan(a * classes_, classes_));
-      for (std::size_t l = 0; l < classes_; ++l) taken[l * size + a] = means[a * classes_ + l] = own[l];
-      means[a * classes_ + static_cast<std::size_t>(list.classes[a])] += centers[a];
-    }
-    for (std::size_t a = 0; a < size; ++a) {
-      double* __restrict to = out + a * stride;
-      for (std::size_t l = 0; l < classes_; ++l) {
-        const double own = with_intercepts[a * classes_ + l];
-        const double* __restrict from = taken.data() + l * size;
-        for (std::size_t b = 0; b <= a; ++b) to[b] -= own * from[b];
-      }
-    }
+    for (std::size_t k = 0; k < classes_; ++k) weigh_class(x, list, begin, k, centers, out, stride, scratch);
+    means.resize(size * classes_);
+    if (intercepts) take_intercepts(x, list, begin, centers, out, stride, means);
+    for (std::size_t a = begin; a < size; ++a)
+      for (std::size_t b = 0; b <= a; ++b) out[a * stride + b] *= scale_;
   }
 
  private:
@@ -161,15 +144,72 @@ class ClassShares {
   const double* share(std::size_t k) const { return shares_.data() + k * rows_; }
   const double* of(std::span<const double> numbers, std::size_t k) const { return numbers.data() + k * rows_; }
 
-  /// The second derivatives of all rows by the decision values of two classes.
-  void couple_rows(std::size_t k, std::size_t l, const double* curvatures, double* __restrict out) const {
+  /// Products of the features of one class.
+  template <class Columns>
+  void weigh_class(const Columns& x, const ClassColumns& list, std::size_t begin, std::size_t k,
+                   std::span<const double> centers, double* out, std::size_t stride,
+                   std::vector<double>& scratch) const {
+    std::vector<std::size_t> places;
+    std::vector<std::int32_t> columns;
+    std::vector<double> own_centers;
+    std::size_t first = 0;  // of those that are new
+    for (std::size_t a = 0; a < list.classes.size(); ++a) {
+      if (static_cast<std::size_t>(list.classes[a]) != k) continue;
+      first += a < begin ? 1 : 0;
+      places.push_back(a);
+      columns.push_back(list.columns[a]);
+      own_centers.push_back(centers[a]);
+    }
+    const std::size_t count = places.size();
+    if (first == count) return;
+    std::vector<double> block(count * count);
+    x.weigh(columns, first, own_centers, {}, std::span(known_curvatures_).subspan(k * rows_, rows_), block.data(),
+            count, scratch);
+    for (std::size_t a = first; a < count; ++a)
+      for (std::size_t b = 0; b <= a; ++b) out[places[a] * stride + places[b]] = block[a * count + b];
+  }
+  /// Eliminates the intercepts.
+  template <class Columns>
+  void take_intercepts(const Columns& x, const ClassColumns& list, std::size_t begin, std::span<const double> centers,
+                       double* out, std::size_t stride, std::vector<double>& means) {
+    const std::size_t size = list.columns.size();
+    std::vector<double> with_intercepts((size - begin) * classes_);  // products of features and intercepts
+    std::vector<double> weights(rows_), found;
+    taken_.resize(size * classes_);
+    for (std::size_t first = begin, last = begin; first < size; first = last) {
+      const auto k = static_cast<std::size_t>(list.classes[first]);
+      while (last < size && list.classes[last] == list.classes[first]) ++last;
+      found.resize(last - first);
+      for (std::size_t l = 0; l < classes_; ++l) {
+        couple_rows(k, l, weights.data());
+        x.multiply(list.columns.subspan(first, last - first), weights.data(), found.data());
+        const double sum = sum_over(rows_, [v = weights.data()](std::size_t i) { return v[i]; });
+        for (std::size_t a = first; a < last; ++a)
+          with_intercepts[(a - begin) * classes_ + l] = found[a - first] - centers[a] * sum;
+      }
+    }
+    for (std::size_t a = begin; a < size; ++a) {
+      const double* own = with_intercepts.data() + (a - begin) * classes_;
+      const auto found_means = known_coupling_->solve(std::span(own, classes_));
+      for (std::size_t l = 0; l < classes_; ++l) taken_[a * classes_ + l] = means[a * classes_ + l] = found_means[l];
+      means[a * classes_ + static_cast<std::size_t>(list.classes[a])] += centers[a];
+      for (std::size_t b = 0; b <= a; ++b) {
+        const double* with = taken_.data() + b * classes_;
+        double sum = 0;
+        for (std::size_t l = 0; l < classes_; ++l) sum += own[l] * with[l];
+        out[a * stride + b] -= sum;
+      }
+    }
+  }
+  /// The second derivatives of all rows that are kept, by the decision values of two classes.
+  void couple_rows(std::size_t k, std::size_t l, double* __restrict out) const {
     if (k == l) {
-      std::copy_n(curvatures + k * rows_, rows_, out);
+      std::copy_n(known_curvatures_.data() + k * rows_, rows_, out);
       return;
     }
     const double* __restrict s = weights_.data();
-    const double* __restrict p = share(k);
-    const double* __restrict q = share(l);
+    const double* __restrict p = known_shares_.data() + k * rows_;
+    const double* __restrict q = known_shares_.data() + l * rows_;
     for (std::size_t i = 0; i < rows_; ++i) out[i] = -s[i] * p[i] * q[i];
   }
   double load_part(std::size_t first, std::size_t count, double* residuals, double* curvatures) {
@@ -199,6 +239,7 @@ class ClassShares {
       own[i] = s[i] * (log_normal(sum[i]) - own[i]);
       sum[i] = 1 / sum[i];
     }
+    std::fill_n(largest, count, -1.0);  // the sum of y^2 / p, less 1
     for (std::size_t k = 0; k < classes_; ++k) {
       double* __restrict p = values(k) + first;
       const double* __restrict y = of(targets_, k) + first;
@@ -209,8 +250,10 @@ class ClassShares {
         u[i] = s[i] * (y[i] - p[i]);
         const double spread = p[i] * (1 - p[i]);
         v[i] = s[i] * (spread > least_curvature ? spread : least_curvature);
+        largest[i] += y[i] > 0 ? y[i] * y[i] / p[i] : 0;
       }
     }
+    spread_ += sum_over(count, [&](std::size_t i) { return s[i] * largest[i]; });
     return sum_over(count, [&](std::size_t i) { return own[i]; });
   }
 
@@ -239,7 +282,13 @@ class ClassShares {
   std::vector<double> tilt_;
   std::vector<double> mixed_;  // of each row: what the tilt adds to its mean decision value
   double gain_ = 0;
+  double spread_ = 0;
   std::optional<Cholesky> coupling_;
+  // Those under which products are found:
+  std::vector<double> known_shares_, known_curvatures_;
+  std::optional<Cholesky> known_coupling_;
+  double scale_ = 1;
+  std::vector<double> taken_;  // of each weight: by how much it takes the intercepts down, less its centre
 };
 
 }  // namespace sheaf::linear::covariance

@@ -63,22 +63,40 @@ class ColumnProducts {
           z[rows_of_[e]] += steps[k] * double(values_[e]);
       return;
     }
-    for (std::int64_t first = 0; first < rows(); first += rows_together) {
-      const std::int64_t count = std::min(rows_together, rows() - first);
-      double* to = z + first;
-      std::size_t k = 0;
-      for (; k + 4 <= list.size(); k += 4) {
-        const T *x0 = column(list[k]) + first, *x1 = column(list[k + 1]) + first, *x2 = column(list[k + 2]) + first,
-                *x3 = column(list[k + 3]) + first;
-        const double s0 = steps[k], s1 = steps[k + 1], s2 = steps[k + 2], s3 = steps[k + 3];
-        for (std::int64_t i = 0; i < count; ++i)
-          to[i] += (s0 * double(x0[i]) + s1 * double(x1[i])) + (s2 * double(x2[i]) + s3 * double(x3[i]));
-      }
-      for (; k < list.size(); ++k) {
-        const T* x = column(list[k]) + first;
-        for (std::int64_t i = 0; i < count; ++i) to[i] += steps[k] * double(x[i]);
-      }
+    for (std::int64_t first = 0; first < rows(); first += rows_together)
+      add_part(list, steps, z, first, std::min(rows_together, rows() - first));
+  }
+  /// The same for a part of the rows, dense columns only.
+  void add_part(std::span<const std::int32_t> list, std::span<const double> steps, double* z, std::int64_t first,
+                std::int64_t count) const {
+    double* to = z + first;
+    std::size_t k = 0;
+    for (; k + 4 <= list.size(); k += 4) {
+      const T *x0 = column(list[k]) + first, *x1 = column(list[k + 1]) + first, *x2 = column(list[k + 2]) + first,
+              *x3 = column(list[k + 3]) + first;
+      const double s0 = steps[k], s1 = steps[k + 1], s2 = steps[k + 2], s3 = steps[k + 3];
+      for (std::int64_t i = 0; i < count; ++i)
+        to[i] += (s0 * double(x0[i]) + s1 * double(x1[i])) + (s2 * double(x2[i]) + s3 * double(x3[i]));
     }
+    for (; k < list.size(); ++k) {
+      const T* x = column(list[k]) + first;
+      for (std::int64_t i = 0; i < count; ++i) to[i] += steps[k] * double(x[i]);
+    }
+  }
+  /// Adds the products of a part of dense columns with u and v to those in `with_u` and `with_v`.
+  void multiply_part(std::span<const std::int32_t> list, const double* u, const double* v, std::int64_t first,
+                     std::int64_t count, double* with_u, double* with_v) const {
+    const auto pairs = list.size() / 2 * 2;
+    for (std::size_t k = 0; k < pairs; k += 2)
+      multiply_columns<2>(list.data() + k, u + first, v + first, first, count, with_u + k, with_v + k);
+    if (pairs < list.size())
+      multiply_columns<1>(list.data() + pairs, u + first, v + first, first, count, with_u + pairs, with_v + pairs);
+  }
+  /// Rows of so many dense columns that stay in a cache.
+  static std::int64_t rows_in_cache(std::size_t columns) {
+    constexpr std::int64_t numbers = 1 << 16;
+    const std::int64_t rows = numbers / std::max<std::int64_t>(static_cast<std::int64_t>(columns), 1);
+    return std::clamp<std::int64_t>(rows / 64 * 64, 128, rows_together);
   }
 
   /// out[k] = the product of column list[k] with u.
@@ -107,6 +125,37 @@ class ColumnProducts {
 
  private:
   const T* column(std::int32_t j) const { return values_ + std::int64_t{j} * rows(); }
+
+  static Lanes load_column(const T* x) {
+    if constexpr (std::is_same_v<T, double>) return load(x);
+    Lanes value;
+    for (std::int64_t l = 0; l < lanes; ++l) value[l] = double(x[l]);
+    return value;
+  }
+  template <int Count>
+  void multiply_columns(const std::int32_t* list, const double* u, const double* v, std::int64_t first,
+                        std::int64_t count, double* with_u, double* with_v) const {
+    Lanes of_u[Count] = {}, of_v[Count] = {};
+    std::int64_t i = 0;
+    for (; i + lanes <= count; i += lanes) {
+      const Lanes own_u = load(u + i), own_v = load(v + i);
+      for (int c = 0; c < Count; ++c) {
+        const Lanes x = load_column(column(list[c]) + first + i);
+        of_u[c] += x * own_u;
+        of_v[c] += x * own_v;
+      }
+    }
+    for (int c = 0; c < Count; ++c) {
+      double sum_u = sum_of(of_u[c]), sum_v = sum_of(of_v[c]);
+      const T* x = column(list[c]) + first;
+      for (std::int64_t rest = i; rest < count; ++rest) {
+        sum_u += double(x[rest]) * u[rest];
+        sum_v += double(x[rest]) * v[rest];
+      }
+      with_u[c] += sum_u;
+      with_v[c] += sum_v;
+    }
+  }
 
   static double dense_dot(const T* x, const double* u, std::int64_t count) {
     constexpr int chains = 16;

@@ -85,11 +85,11 @@ class MemberModel {
     }
     mirror(first);
   }
-  /// All rows of the matrix, which are sums of products of centred features, become mean ones.
-  void average() {
-    for (std::size_t a = 0; a < members.size(); ++a)
+  /// Rows of the matrix from `first` on, which are sums of products of centred features, become mean ones.
+  void average(std::size_t first) {
+    for (std::size_t a = first; a < members.size(); ++a)
       for (std::size_t b = 0; b <= a; ++b) matrix[a * stride + b] /= task_.total;
-    mirror(0);
+    mirror(first);
   }
   /// The upper triangle, from column `first` on.
   void mirror(std::size_t first) {

@@ -6,9 +6,8 @@
 // a better intercept makes it so to first order, u_i - t v_i with the tilt t = sum u / sum v. The dual value of scaled
 // residuals k u is (1 / S) sum s_i d(k u_i / s_i, y_i) - k u_i o_i, with d of linear/losses.
 //
-// Cox models have no intercept, and their loss couples rows (partial_likelihood.hpp): v_i is the diagonal part of the
-// second derivative, how many events were to be expected of the row, and weigh_features() has all of it. Softmax models
-// (covariance_classes.hpp) have numbers of K classes, those of class k from k * rows on, and as many intercepts.
+// Cox models (covariance_risks.hpp) have no intercept, and their loss couples rows: v_i is the diagonal part of the
+// second derivative, and weigh_features() has all of it. Softmax models (covariance_classes.hpp) have numbers of K classes, those of class k from k * rows on, and as many intercepts.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +19,9 @@
 
 #include "linear/losses/losses.hpp"
 #include "linear/net/covariance_classes.hpp"
+#include "linear/net/covariance_risks.hpp"
 #include "linear/net/model/task.hpp"
 #include "linear/net/row_sums.hpp"
-#include "statistics/partial_likelihood.hpp"
 
 namespace sheaf::linear::covariance {
 
@@ -65,13 +64,6 @@ auto with_rows_of(Loss loss, const F& f) {
 /// Rows that are taken together: their data stays in the nearest cache.
 constexpr std::int64_t rows_together = 1024;
 
-/// Sums over rows at some decision values.
-struct RowTotals {
-  double loss = 0;
-  double residual = 0;   // minus the derivative of the loss by the intercept
-  double curvature = 0;  // its second derivative
-};
-
 /// All data of a path's rows.
 template <class T>
 class RowValues {
@@ -82,12 +74,7 @@ class RowValues {
         tilt(start.size(), 0.0),
         loss_(kind),
         total_(task.total),
-        free_intercept_(task.intercept),
-        risk_(task.risk) {
-    if (kind == Loss::cox) {
-      memory_.resize(rows * static_cast<std::size_t>(Likelihood::vectors));
-      likelihood_.emplace(team_, risk_, memory_.data());
-    }
+        free_intercept_(task.intercept) {
     weights.assign(rows, 0.0);
     for (auto* vector : {&targets, &offsets, &products, &residuals, &curvatures, &way})
       vector->assign(rows * start.size(), 0.0);
@@ -100,21 +87,40 @@ class RowValues {
         if (task.offsets != nullptr) offsets[k * rows + i] = double(task.offsets[row * task.offset_stride + column]);
       }
     }
+    if (kind == Loss::cox) risks_.emplace(task.risk, weights);
     if (kind == Loss::softmax) begin_classes();
   }
   std::size_t classes() const { return intercepts.size(); }
 
   /// Residuals and second derivatives, with their sums, at `share` of the way, which takes intercepts by `changes`.
   void evaluate(double share, std::span<const double> changes) {
-    if (likelihood_) return evaluate_risks(share);
+    if (risks_) return evaluate_risks(share);
     if (shares_) return evaluate_classes(share, changes);
+    const auto none = [](std::size_t, std::size_t) {};
+    evaluate_parts(share, changes, rows_together, none, none);
+  }
+  /// The same for losses of a single decision value, `together` rows, at most rows_together, at a time. Before and after
+  /// a part is visited, before(first, count) and after(first, count) are called; the residuals that the latter finds
+  /// lack the tilt, which is returned and takes the second derivatives times itself off them in the end.
+  template <class Before, class After>
+  double evaluate_parts(double share, std::span<const double> changes, std::int64_t together, const Before& before,
+                        const After& after) {
     RowTotals totals;
     const double at_share = intercepts[0] + share * changes[0];
-    with_rows_of(loss_, [&](auto rows) { totals = sum_rows(rows, share, at_share); });
+    const auto part = static_cast<std::size_t>(together);
+    with_rows_of(loss_, [&](auto rows) {
+      for (std::size_t first = 0; first < targets.size(); first += part) {
+        const std::size_t count = std::min(part, targets.size() - first);
+        before(first, count);
+        sum_rows(rows, share, at_share, first, count, totals);
+        after(first, count);
+      }
+    });
     loss = totals.loss / total_;
+    spread = totals.spread / total_;
     volume = totals.curvature;
     tilt[0] = 0;
-    if (!free_intercept_) return;
+    if (!free_intercept_) return 0;
     const double own = totals.residual / totals.curvature;
     const bool quadratic = loss_ == Loss::squared;
     if (quadratic) {
@@ -123,43 +129,52 @@ class RowValues {
     }
     for (std::size_t i = 0; i < residuals.size(); ++i) residuals[i] -= own * curvatures[i];
     if (!quadratic) tilt[0] = own;
+    return own;
   }
   /// The decrease of the mean loss if the intercepts move along the tilt.
   double gain_of_tilt() const { return shares_ ? shares_->gain() / total_ : tilt[0] * tilt[0] * volume / (2 * total_); }
+  /// A lower bound of the dual value of the residuals times a factor from 0 to 1, for the sum `pulls` of weights times
+  /// mean gradients: no pass over the rows.
+  ///
+  /// The dual value of scaled residuals k u is the entropy of the shares (Poisson: means) q that y - k u / s are, and
+  /// that is  loss + k pulls - sum s KL(q | p)  for the shares p of the present decision values. q / p is at least
+  /// 1 - away, so that KL is at most the sum of (q - p)^2 / p over 2 (1 - away), and q - p = (1 - k)(y - p) + k times
+  /// what the tilt adds. -infinity: they are too far away, or the loss has no such bound.
+  double dual_bound(double scale, double pulls) const {
+    constexpr double far = 0.5;
+    double turn = 0;
+    for (const double own : tilt) turn = std::max(turn, std::abs(own));
+    const double away = 1 - scale + scale * turn * (shares_ ? 2 : 1);
+    if (!(away < far) || !(spread < HUGE_VAL)) return -HUGE_VAL;
+    const double root = (1 - scale) * std::sqrt(spread) + scale * std::sqrt(2 * std::max(gain_of_tilt(), 0.0));
+    return loss + scale * pulls - root * root / (2 * (1 - away));
+  }
   /// The dual value of the residuals times a factor.
   double dual_at(double scale) {
-    if (likelihood_) return risk_dual_at(scale);
+    if (risks_) return risk_dual_at(scale);
     if (shares_) return shares_->dual_at(scale, residuals.data(), offsets.data()) / total_;
     return with_rows_of(loss_, [&](auto rows) { return sum_duals(rows, scale); }) / total_;
   }
 
-  /// Cox: products of the features in `list` under the present second derivative, in the lower triangle of `out`, whose
-  /// rows are `stride` apart. It does not see a number that is added to all values of a feature, and without their mean
-  /// less is lost in rounding. `scratch` is memory that callers keep.
+  /// Cox: see RiskRows::weigh_features().
   template <class Columns>
   void weigh_features(const Columns& x, std::span<const std::int32_t> list, double* out, std::size_t stride,
                       std::vector<double>& scratch) const {
-    const double one[] = {1.0};
-    std::vector<double> column(weights.size());
-    const auto places = static_cast<std::size_t>(risk_.rows);
-    const std::size_t wide = padded(list.size());
-    scratch.assign(places * wide, 0.0);
-    for (std::size_t a = 0; a < list.size(); ++a) {
-      std::fill(column.begin(), column.end(), 0.0);
-      x.add(list.subspan(a, 1), one, column.data());
-      const double sum = sum_over(column.size(), [&](std::size_t i) { return column[i]; });
-      const double mean = sum / static_cast<double>(column.size());
-      for (std::size_t k = 0; k < places; ++k)
-        scratch[k * wide + a] = column[static_cast<std::size_t>(risk_.order[k])] - mean;
-    }
-    weigh(scratch, list.size(), out, stride);
+    risks_->weigh_features(x, list, out, stride, scratch);
   }
 
   /// Softmax: likewise; see ClassShares::weigh().
   template <class Columns>
-  void weigh_classes(const Columns& x, const ClassColumns& list, std::span<const double> centers, double* out,
-                     std::size_t stride, std::vector<double>& means, std::vector<double>& scratch) const {
-    shares_->weigh(x, list, centers, curvatures.data(), free_intercept_, out, stride, means, scratch);
+  void weigh_classes(const Columns& x, const ClassColumns& list, std::size_t first, std::span<const double> centers,
+                     double* out, std::size_t stride, std::vector<double>& means, std::vector<double>& scratch) {
+    shares_->weigh(x, list, first, centers, free_intercept_, out, stride, means, scratch);
+  }
+  /// Softmax: products will be found under the present second derivatives, and under `scale` times these.
+  void keep_known() {
+    if (shares_) shares_->keep(curvatures);
+  }
+  void rescale_known(double scale) {
+    if (shares_) shares_->rescale(scale);
   }
   /// Whether the intercept of a class is trained.
   bool free_intercept(std::size_t k) const { return free_intercept_ && !(shares_ && shares_->fixed(k)); }
@@ -172,59 +187,10 @@ class RowValues {
   std::vector<double> intercepts;
   double loss = 0;           ///< mean
   double volume = 0;         ///< sum of the second derivatives
+  double spread = 0;         ///< mean of the squares of y - p over p; see dual_bound()
   std::vector<double> tilt;  ///< how far intercepts are from their best, to first order
 
  private:
-  using Likelihood = PartialLikelihood<OneThread, T>;
-
-  /// X' (second derivative) X of `count` features, at the decision values that were evaluated last. The derivative
-  /// is that of sum over events of share log(R - fraction E): the rows' products under v, less for each event those of
-  /// the mean of the rows at risk. `x`: rows by time x features, padded. The lower triangle of `out`, whose rows are
-  /// `stride` apart.
-  void weigh(const std::vector<double>& x, std::size_t count, double* out, std::size_t stride) const {
-    const std::size_t wide = padded(count);
-    std::vector<double> later(wide, 0.0), tied(wide, 0.0), mean(wide), sums(count * wide, 0.0);
-    const auto row = [&](std::int64_t place) { return x.data() + static_cast<std::size_t>(place) * wide; };
-    const auto add_square = [&](double factor, const double* __restrict values) {
-      for (std::size_t a = 0; a < count; ++a) {
-        const double own = factor * values[a];
-        double* __restrict to = sums.data() + a * wide;
-        for (std::size_t part = 0; part <= a; part += side)
-          for (std::size_t b = part; b < part + side; ++b) to[b] += own * values[b];
-      }
-    };
-    const auto take_mean = [&](double share, double fraction, double denominator) {
-      const double inverse = 1 / denominator;
-      for (std::size_t a = 0; a < wide; ++a) mean[a] = (later[a] - fraction * tied[a]) * inverse;
-      add_square(-share, mean.data());
-    };
-    for (std::int64_t k = risk_.rows; k-- > 0;) {
-      const double e = likelihood_->exponential(k);
-      for (std::size_t a = 0; a < wide; ++a) later[a] += e * row(k)[a];
-      add_square(likelihood_->expected(k), row(k));
-      if (risk_.first[k] != k) continue;  // rows of this time are still to come
-      std::fill(tied.begin(), tied.end(), 0.0);
-      double shares = 0;
-      for (std::int64_t l = k; l <= risk_.last[k]; ++l) {
-        if (!(risk_.share(l) > 0)) continue;
-        shares += risk_.share(l);
-        if (risk_.fractions != nullptr)
-          for (std::size_t a = 0; a < wide; ++a) tied[a] += likelihood_->exponential(l) * row(l)[a];
-      }
-      if (!(shares > 0)) continue;
-      if (risk_.fractions == nullptr) {
-        take_mean(shares, 0, likelihood_->denominator(k));
-        continue;
-      }
-      for (std::int64_t l = k; l <= risk_.last[k]; ++l)
-        if (risk_.share(l) > 0) take_mean(risk_.share(l), risk_.fraction(l), likelihood_->denominator(l));
-    }
-    for (std::size_t a = 0; a < count; ++a) std::copy_n(sums.data() + a * wide, a + 1, out + a * stride);
-  }
-  /// Features of a row that are taken at once, and a row with room for whole groups of them.
-  static constexpr std::size_t side = 8;
-  static std::size_t padded(std::size_t count) { return (count + side - 1) / side * side; }
-
   /// An intercept that is not trained is part of the offsets, as dual points require.
   void begin_classes() {
     shares_.emplace(classes(), weights, targets);
@@ -243,6 +209,7 @@ class RowValues {
       for (std::size_t i = 0; i < rows; ++i) z[i] = x[i] + share * step[i] + b + offset[i];
     }
     loss = shares_->load(residuals.data(), curvatures.data()) / total_;
+    spread = shares_->spread() / total_;
     volume = sum_over(curvatures.size(), [&](std::size_t i) { return curvatures[i]; });
     if (!free_intercept_) return;
     const auto found = shares_->settle(residuals.data());
@@ -250,58 +217,39 @@ class RowValues {
   }
 
   void evaluate_risks(double share) {
-    const auto z = [&](std::int64_t row) {
-      const auto i = static_cast<std::size_t>(row);
-      return products[i] + share * way[i] + offsets[i];
-    };
-    loss = likelihood_->load(z, weight()) / total_;
-    volume = 0;
-    for (std::int64_t k = 0; k < risk_.rows; ++k) {
-      const auto i = static_cast<std::size_t>(risk_.order[k]);
-      curvatures[i] = likelihood_->expected(k);
-      residuals[i] = (risk_.share(k) > 0 ? weights[i] : 0) - curvatures[i];
-      volume += curvatures[i];
-    }
+    const auto totals = risks_->load([&](std::size_t i) { return products[i] + share * way[i] + offsets[i]; },
+                                     residuals.data(), curvatures.data());
+    loss = totals.loss / total_;
+    spread = totals.spread / total_;
+    volume = totals.curvature;
   }
-  /// Products are those that were evaluated last.
   double risk_dual_at(double scale) {
-    double sum = likelihood_->dual_value(
-        scale,
-        [&](std::int64_t row) {
-          const auto i = static_cast<std::size_t>(row);
-          return products[i] + offsets[i];
-        },
-        weight());
+    double sum = risks_->dual_at(scale);
     for (std::size_t i = 0; i < residuals.size(); ++i) sum -= scale * residuals[i] * offsets[i];
     return sum / total_;
   }
-  auto weight() const {
-    return [this](std::int64_t row) { return weights[static_cast<std::size_t>(row)]; };
-  }
 
   template <class Rows>
-  RowTotals sum_rows(Rows, double share, double b) {
+  void sum_rows(Rows, double share, double b, std::size_t first, std::size_t count, RowTotals& totals) {
     constexpr double least_curvature = Rows::quadratic ? 0 : 1e-12;
-    RowTotals totals;
-    double values[rows_together];
-    for (std::size_t first = 0; first < targets.size(); first += rows_together) {
-      const std::size_t count = std::min<std::size_t>(rows_together, targets.size() - first);
-      const double* __restrict s = weights.data() + first, * __restrict y = targets.data() + first;
-      const double* __restrict z = products.data() + first, * __restrict step = way.data() + first;
-      const double* __restrict offset = offsets.data() + first;
-      double* __restrict u = residuals.data() + first, * __restrict v = curvatures.data() + first;
+    double values[rows_together], squares[rows_together];
+    const double* __restrict s = weights.data() + first, * __restrict y = targets.data() + first;
+    const double* __restrict z = products.data() + first, * __restrict step = way.data() + first;
+    const double* __restrict offset = offsets.data() + first;
+    double* __restrict u = residuals.data() + first, * __restrict v = curvatures.data() + first;
 #pragma omp simd
-      for (std::size_t i = 0; i < count; ++i) {
-        const auto terms = Rows::terms(z[i] + share * step[i] + b + offset[i], y[i]);
-        u[i] = -s[i] * terms.slope;
-        v[i] = s[i] * (terms.curvature > least_curvature ? terms.curvature : least_curvature);
-        values[i] = s[i] * terms.value;
-      }
-      totals.loss += sum_over(count, [&](std::size_t i) { return values[i]; });
-      totals.residual += sum_over(count, [&](std::size_t i) { return u[i]; });
-      totals.curvature += sum_over(count, [&](std::size_t i) { return v[i]; });
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto terms = Rows::terms(z[i] + share * step[i] + b + offset[i], y[i]);
+      const double curvature = terms.curvature > least_curvature ? terms.curvature : least_curvature;
+      u[i] = -s[i] * terms.slope;
+      v[i] = s[i] * curvature;
+      values[i] = s[i] * terms.value;
+      if constexpr (!Rows::quadratic) squares[i] = s[i] * terms.slope * terms.slope / curvature;
     }
-    return totals;
+    totals.loss += sum_over(count, [&](std::size_t i) { return values[i]; });
+    totals.residual += sum_over(count, [&](std::size_t i) { return u[i]; });
+    totals.curvature += sum_over(count, [&](std::size_t i) { return v[i]; });
+    if constexpr (!Rows::quadratic) totals.spread += sum_over(count, [&](std::size_t i) { return squares[i]; });
   }
   template <class Rows>
   double sum_duals(Rows, double scale) const {
@@ -325,11 +273,8 @@ class RowValues {
   Loss loss_;
   double total_;
   bool free_intercept_;
-  OneThread team_;
-  RiskSets<T> risk_;
-  std::vector<double> memory_;
-  std::optional<Likelihood> likelihood_;  // Cox
-  std::optional<ClassShares> shares_;     // softmax
+  std::optional<RiskRows<T>> risks_;   // Cox
+  std::optional<ClassShares> shares_;  // softmax
 };
 
 }  // namespace sheaf::linear::covariance

@@ -251,21 +251,39 @@ class PathWalk final : public CovariancePath {
       report.rows.dual = (all_ ? squares_ - explained_ : targets_with_residuals()) - rows_.loss;
       scale = dual_scale<Squared>(report.features, report.rows, q_.limited());
       dual = squared_dual(report.rows, scale);
-    } else if (!moved_ && report.features.ratio > 1 + 3 * std::sqrt(2 * goal.share)) {
-      // The residuals of another alpha: there is no need for logarithms to see that a step is needed.
-      const double over = 1 - 1 / report.features.ratio;
-      report.gap = over * over * (rows_.loss - goal.least);
-      return;
     } else {
       scale = feasible_scale(report.features.ratio);
+      const double pulls = sum_pulls();
+      dual = rows_.dual_bound(scale, pulls);
+      report.rows.dual = rows_.dual_bound(1, pulls);
+      const double lost = rows_.loss + scale * pulls - dual;
+      report.gap = duality_gap(report.features, report.rows, scale, dual);
+      const double tolerance = goal.at(rows_.loss);
+      if (report.gap <= tolerance || report.gap - lost > tolerance) return check_tilt(report);
+      if (!moved_ && report.features.ratio > 1 + 3 * std::sqrt(2 * goal.share)) {
+        // The residuals of another alpha: there is no need for logarithms to see that a step is needed.
+        const double over = 1 - scale;
+        report.gap = over * over * (rows_.loss - goal.least);
+        return;
+      }
+      // The dual value itself may show what the bound does not.
       dual = rows_.dual_at(scale);
       const bool as_they_are = scale != 1 && report.features.excess < HUGE_VAL;
       report.rows.dual = as_they_are ? rows_.dual_at(1) : dual;
     }
     report.gap = duality_gap(report.features, report.rows, scale, dual);
+    check_tilt(report);
+  }
+  void check_tilt(CovarianceReport& report) const {
     constexpr double far = 0.5;  // beyond, residuals with another intercept may be no dual point
     for (const double tilt : rows_.tilt)
       if (!(std::abs(tilt) < far)) report.gap = HUGE_VAL;
+  }
+  /// The sum of weights times gradients.
+  double sum_pulls() const {
+    double sum = 0;
+    for (const auto j : q_.members) sum += w_[at(j)] * g_[at(j)];
+    return sum;
   }
   double targets_with_residuals() const {
     return sum_over(rows_.targets.size(),
@@ -277,14 +295,14 @@ class PathWalk final : public CovariancePath {
   /// others were. Returns whether there are new ones.
   bool choose_members() {
     if (all_ || !complete_) return false;
-    // All products are found anew if a weight of a class joins: those that are near join with it.
-    const double near = varying_.size() <= few ? 0.0 : classes() > 1 ? 0.5 : std::clamp(2 - fall_, 0.3, 0.95);
+    const double near = varying_.size() <= few ? 0.0 : std::clamp(2 - fall_, 0.3, 0.95);
     const std::size_t before = q_.size();
     for (const auto j : varying_)
       if (q_.place[at(j)] < 0 && may_matter(j, near)) q_.add_member(j);
     if (q_.size() == before) return false;
-    if (matrix_known_ && !coupled_) extend(before);
-    if (coupled_) matrix_known_ = false;  // rows don't keep the decision values under which products were found
+    const bool risks = coupled_ && classes() == 1;
+    if (matrix_known_ && !risks) extend(before);
+    if (risks) matrix_known_ = false;  // rows don't keep the decision values under which products were found
     return true;
   }
   bool may_matter(std::int32_t j, double near) const {
@@ -300,8 +318,8 @@ class PathWalk final : public CovariancePath {
         if (rows_.free_intercept(at(q_.classes[k]))) centers[k] = double(task_.mean(q_.columns[k]));
     q_.epochs += 1;
     if (classes() > 1) {
-      rows_.weigh_classes(x_, {q_.columns, q_.classes}, centers, q_.matrix.data(), q_.stride, q_.means, scratch_);
-      return q_.average();
+      rows_.weigh_classes(x_, {q_.columns, q_.classes}, first, centers, q_.matrix.data(), q_.stride, q_.means, scratch_);
+      return q_.average(first);
     }
     if (risks) {
       rows_.weigh_features(x_, q_.members, q_.matrix.data(), q_.stride, scratch_);
@@ -352,6 +370,7 @@ class PathWalk final : public CovariancePath {
 
   void rescale(double scale) {
     q_.rescale(scale);
+    rows_.rescale_known(scale);
     for (double& s : known_curvatures_) s *= scale;
     known_volume_ *= scale;
   }
@@ -361,13 +380,14 @@ class PathWalk final : public CovariancePath {
       auto old = q_.members;
       if (classes() > 1) std::sort(old.begin(), old.end());  // products of a class are found together
       q_.clear();
-      const double near = varying_.size() <= few ? 0.0 : classes() > 1 ? 0.25 : 0.5;
+      const double near = varying_.size() <= few ? 0.0 : 0.5;
       for (const auto j : old)
         if (!complete_ || !matrix_known_ || may_matter(j, near)) q_.add_member(j);
     }
     known_curvatures_ = rows_.curvatures;
     known_volume_ = rows_.volume;
     matrix_known_ = true;
+    rows_.keep_known();
     extend(0);
   }
 
@@ -397,29 +417,57 @@ class PathWalk final : public CovariancePath {
         for (std::size_t c = 0; c < classes(); ++c) changes_[c] -= q_.means[k * classes() + c] * steps.back();
     }
     if (list.empty() && changes_ == std::vector<double>(classes(), 0.0)) return false;
-    add_columns(list, steps, rows_.way);
     moved_ = true;
     if (quadratic_) changes_[0] = 0;  // the intercept is the best one for every weight
+    const bool all = 4 * size >= varying_.size();
+    const auto& wanted = all ? varying_ : q_.members;
+    const bool at_once = !coupled_ && !quadratic_ && !x_.sparse();
+    at_once ? pass(list, steps, wanted) : go(list, steps);
     const double share = take(report.rows.loss, report.features.penalty());
     for (std::size_t c = 0; c < classes(); ++c) rows_.intercepts[c] += share * changes_[c];
     for (std::size_t i = 0; i < rows_.way.size(); ++i) rows_.products[i] += share * rows_.way[i];
     for (std::size_t k = 0; k < size; ++k) w_[at(q_.members[k])] = weight_at(k, share);
-    if (4 * size >= varying_.size()) return complete_gradient(), true;
-    complete_ = false;
-    update_gradient(q_.members);
+    complete_ = all;
+    if (share == 1 && at_once)
+      for (std::size_t k = 0; k < wanted.size(); ++k) g_[at(wanted[k])] = found_[k] / total();
+    else
+      update_gradient(wanted);
     return true;
+  }
+  /// Rows are evaluated at the end of a step of the weights in the list.
+  void go(std::span<const std::int32_t> list, std::span<const double> steps) {
+    add_columns(list, steps, rows_.way);
+    evaluate(1);
+  }
+  /// The same in one pass over the rows that finds the products of the residuals with the `wanted` features as well.
+  void pass(std::span<const std::int32_t> list, std::span<const double> steps, std::span<const std::int32_t> wanted) {
+    found_.assign(wanted.size(), 0.0);
+    with_curvatures_.assign(wanted.size(), 0.0);
+    const auto signed_of = [](std::size_t number) { return static_cast<std::int64_t>(number); };
+    const double tilt = rows_.evaluate_parts(
+        1, changes_, x_.rows_in_cache(wanted.size()),
+        [&](std::size_t first, std::size_t count) {
+          std::fill_n(rows_.way.data() + first, count, 0.0);
+          x_.add_part(list, steps, rows_.way.data(), signed_of(first), signed_of(count));
+        },
+        [&](std::size_t first, std::size_t count) {
+          x_.multiply_part(wanted, rows_.residuals.data(), rows_.curvatures.data(), signed_of(first), signed_of(count),
+                           found_.data(), with_curvatures_.data());
+        });
+    for (std::size_t k = 0; k < wanted.size(); ++k) found_[k] -= tilt * with_curvatures_[k];
+    q_.epochs += 2;
   }
   double weight_at(std::size_t k, double share) const {
     if (share == 1) return q_.now[k];
     return task_.within_limits(q_.columns[k], q_.before[k] + share * (q_.now[k] - q_.before[k]));
   }
   /// The share of the way that does not raise the objective, which is `loss` and `penalty`, by more than rounding does;
-  /// rows are evaluated there. A loss of counts may be below 0, so that the objective is no measure of their size.
+  /// rows are evaluated there, as they were at its end. A loss of counts may be below 0, so that the objective is no measure of their size.
   double take(double loss, double penalty) {
     const double rounding = 1e-14 * (std::abs(loss) + penalty);
     double share = 1;
     for (int turn = 0;; ++turn, share /= 2) {
-      evaluate(share);
+      if (turn > 0) evaluate(share);
       if (quadratic_ || turn >= 30) return share;
       double penalties = 0;
       for (std::size_t k = 0; k < q_.size(); ++k) {
@@ -482,7 +530,7 @@ class PathWalk final : public CovariancePath {
   bool solved_ = true;     // the last quadratic model, as well as it was wanted
   bool moved_ = false;     // since this alpha began
   bool complete_ = false;  // g is known of all features
-  std::vector<double> found_;
+  std::vector<double> found_, with_curvatures_;
 
   // Squared losses with products of all features:
   std::vector<double> pulls_;  // of the targets

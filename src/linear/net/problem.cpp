@@ -109,7 +109,7 @@ NetNull null_model(const NetSheaf& sheaf, const NetParams& params, const NetPath
   if (params.intercept) {
     null.center = sum / total;
     start = Functor::regression ? null.center : 0.0;
-    if constexpr (Functor::regression && has_link<Functor>) start = Functor::link(null.center, 0.0);
+    if constexpr (has_link<Functor>) start = Functor::link(Functor::regression ? null.center : positive / total, 0.0);
     if (!std::isfinite(start))
       fail("the targets of the rows to train on are all 0 (row weights {}); {} models need some above 0", path.rows + 1,
            Functor::row.name);

@@ -7,6 +7,7 @@
 
 #include "linear/net/columns_cpu.hpp"
 #include "linear/net/ops.hpp"
+#include "linear/net/row_sums.hpp"
 
 namespace sheaf::linear {
 
@@ -47,6 +48,8 @@ class CpuTables {
   /// Means and variances of all features under each column of row weights.
   template <class Columns>
   void take_moments(const Columns& x, std::int64_t features, std::span<const double> totals, int threads) {
+    if constexpr (!requires { x.offsets; })
+      if (weight_columns_ == 1) return take_dense_moments(x, features, totals[0], threads);
     for (std::int32_t first = 0; first < weight_columns_; first += moments_together) {
       const std::int32_t some = std::min(moments_together, weight_columns_ - first);
       // Columns that are not there have no weights.
@@ -62,6 +65,31 @@ class CpuTables {
                           totals.subspan(static_cast<std::size_t>(first)), first, some);
       });
     }
+  }
+
+  /// The same for dense columns and one column of row weights.
+  template <class Columns>
+  void take_dense_moments(const Columns& x, std::int64_t features, double total, int threads) {
+    const auto rows = static_cast<std::size_t>(first_.examples);
+    std::vector<double> weights(rows);
+    for (std::size_t i = 0; i < rows; ++i) weights[i] = double(first_.weight(static_cast<std::int64_t>(i)));
+    parallel_ranges(threads, features, 64, [&](Range range) {
+      for (std::int64_t j = range.begin; j < range.end; ++j) {
+        const T* column = x.values + j * first_.examples;
+        const double* s = weights.data();
+        const double mean = covariance::sum_over(rows, [=](std::size_t i) { return s[i] * double(column[i]); }) / total;
+        const double squares = covariance::sum_over(rows, [=](std::size_t i) {
+          const double away = double(column[i]) - mean;
+          return s[i] * away * away;
+        });
+        keep_moments(j, mean, variance_of(mean, squares, total, total));
+      }
+    });
+  }
+  void keep_moments(std::int64_t at, double mean, double variance) {
+    means_[at] = static_cast<T>(mean);
+    variances_[at] = static_cast<T>(variance);
+    if (standardise_) units_[at] = std::sqrt(variances_[at]);
   }
 
   /// For `some` columns of row weights from `first` on, whose weights and totals are given. Means first, then the
@@ -87,9 +115,7 @@ class CpuTables {
     });
     for (std::int32_t c = 0; c < some; ++c) {
       const auto at = std::int64_t{j} * weight_columns_ + first + c;
-      means_[at] = static_cast<T>(sums[c]);
-      variances_[at] = static_cast<T>(variance_of(sums[c], squares[c], seen[c], totals[static_cast<std::size_t>(c)]));
-      if (standardise_) units_[at] = std::sqrt(variances_[at]);
+      keep_moments(at, sums[c], variance_of(sums[c], squares[c], seen[c], totals[static_cast<std::size_t>(c)]));
     }
   }
 

@@ -123,17 +123,20 @@ std::vector<double> row_deviances(const NetResponse& response, const double* z) 
   return deviances;
 }
 
-double cox_deviance(const NetResponse& response, const double* z, std::span<const double> weights) {
-  const std::vector<float> narrow(weights.begin(), weights.end());
-  const RiskArrays<double> risk(make_risk_tables(response.times, response.targets, narrow, 1, false), 1, Device::cpu());
-  std::vector<double> memory(narrow.size() * PartialLikelihood<OneThread, double>::vectors);
-  const auto value = [&](std::int64_t i) { return z[i]; };
-  const auto weight = [&](std::int64_t i) { return narrow[static_cast<std::size_t>(i)]; };
-  const OneThread team;
-  const auto sets = risk.sets();
-  PartialLikelihood<OneThread, double> likelihood(team, sets, memory.data());
-  const double loss = likelihood.load(value, weight);
-  return 2 * (loss - likelihood.dual_value(0, value, weight));
+CoxDeviance::CoxDeviance(const NetResponse& response, std::span<const double> weights)
+    : CoxDeviance(response, std::vector<float>(weights.begin(), weights.end())) {}
+
+CoxDeviance::CoxDeviance(const NetResponse& response, const std::vector<float>& weights)
+    : risk_(make_risk_tables(response.times, response.targets, weights, 1, false), 1, Device::cpu()),
+      rows_(risk_.sets(), std::vector<double>(weights.begin(), weights.end())),
+      residuals_(weights.size()),
+      curvatures_(weights.size()) {
+  rows_.load([](std::size_t) { return 0.0; }, residuals_.data(), curvatures_.data());
+  least_ = rows_.dual_at(0);
+}
+
+double CoxDeviance::operator()(const double* z) {
+  return 2 * (rows_.load([z](std::size_t i) { return z[i]; }, residuals_.data(), curvatures_.data()).loss - least_);
 }
 
 }  // namespace linear
@@ -142,10 +145,12 @@ std::vector<double> net_deviances(const NetResponse& response, std::span<const d
   linear::check_sizes(response, decisions);
   const auto weights = linear::row_weights(response);
   std::vector<double> deviances;
+  std::optional<linear::CoxDeviance> of_survival;
+  if (response.loss == Loss::cox) of_survival.emplace(response, weights);
   for (std::size_t at = 0; at < decisions.size(); at += response.targets.size()) {
     const double* z = decisions.data() + at;
-    if (response.loss == Loss::cox) {
-      deviances.push_back(linear::cox_deviance(response, z, weights));
+    if (of_survival) {
+      deviances.push_back((*of_survival)(z));
       continue;
     }
     const auto of_rows = linear::row_deviances(response, z);

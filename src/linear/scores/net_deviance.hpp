@@ -7,6 +7,9 @@
 #include <sheaf/error.hpp>
 #include <sheaf/solvers/net_scores.hpp>
 
+#include "linear/net/covariance_risks.hpp"
+#include "statistics/risk_sets.hpp"
+
 namespace sheaf::linear {
 
 /// The arguments of a caller.
@@ -20,8 +23,21 @@ void check_sizes(const NetResponse& response, std::span<const double> decisions)
 std::vector<double> row_weights(const NetResponse& response);
 /// Of each row without its weight, by the decision values of one model. Not of survival models.
 std::vector<double> row_deviances(const NetResponse& response, const double* z);
-/// Of rows of these weights together.
-double cox_deviance(const NetResponse& response, const double* z, std::span<const double> weights);
+/// Deviances of Cox models on rows of these weights together.
+class CoxDeviance {
+ public:
+  CoxDeviance(const NetResponse& response, std::span<const double> weights);
+  /// By the decision values of one model.
+  double operator()(const double* z);
+
+ private:
+  CoxDeviance(const NetResponse& response, const std::vector<float>& weights);  // as training has them
+
+  RiskArrays<double> risk_;
+  covariance::RiskRows<double> rows_;
+  std::vector<double> residuals_, curvatures_;
+  double least_ = 0;  // loss
+};
 /// Decision values of one row become probabilities.
 void to_shares(std::span<double> z);
 

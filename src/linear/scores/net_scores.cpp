@@ -42,9 +42,10 @@ class RowTerms {
   void load(std::size_t row, const double* z) {
     const std::size_t rows = response_.rows();
     if (response_.loss == Loss::logistic) {
-      const double p = 1 / (1 + std::exp(-z[row]));
-      predicted = {1 - p, p};
-      truth = {response_.targets[row] < 0 ? 1.0 : 0.0, response_.targets[row] < 0 ? 0.0 : 1.0};
+      predicted[1] = 1 / (1 + std::exp(-z[row]));
+      predicted[0] = 1 - predicted[1];
+      truth[0] = response_.targets[row] < 0 ? 1.0 : 0.0;
+      truth[1] = 1 - truth[0];
       return;
     }
     for (std::size_t k = 0; k < width_; ++k) {
@@ -124,7 +125,7 @@ double score_of(const NetResponse& response, NetMeasure measure, const double* z
   const Values values(z, response.rows());
   if (measure == NetMeasure::concordance) return weighted_concordance(response, values, weights);
   if (measure == NetMeasure::auc) return weighted_auc(values, response.targets, weights);
-  if (response.loss == Loss::cox) return cox_deviance(response, z, weights);
+  if (response.loss == Loss::cox) return CoxDeviance(response, weights)(z);
   const auto scores = row_scores(response, measure, z);
   return std::inner_product(scores.begin(), scores.end(), weights.begin(), 0.0) /
          std::accumulate(weights.begin(), weights.end(), 0.0);
@@ -162,21 +163,33 @@ struct Observations {
 };
 
 /// Rows that are one observation, their losses being means.
-Observations in_groups(Values losses, Values weights, std::span<const std::int32_t> groups) {
-  std::map<std::int32_t, std::pair<double, double>> sums;
-  for (std::size_t i = 0; i < losses.size(); ++i) {
-    auto& [loss, weight] = sums[groups[i]];
-    loss += losses[i] * weights[i];
-    weight += weights[i];
+class Groups {
+ public:
+  explicit Groups(std::span<const std::int32_t> groups) : place_(groups.size()) {
+    std::map<std::int32_t, std::size_t> places;
+    for (const auto group : groups) places[group] = 0;
+    for (auto& [group, place] : places) place = count_++;
+    for (std::size_t i = 0; i < groups.size(); ++i) place_[i] = places.find(groups[i])->second;
   }
-  Observations result;
-  for (const auto& [group, sum] : sums) {
-    if (!(sum.second > 0)) continue;
-    result.losses.push_back(sum.first / sum.second);
-    result.weights.push_back(sum.second);
+  Observations of(Values losses, Values weights) const {
+    std::vector<std::pair<double, double>> sums(count_);
+    for (std::size_t i = 0; i < losses.size(); ++i) {
+      sums[place_[i]].first += losses[i] * weights[i];
+      sums[place_[i]].second += weights[i];
+    }
+    Observations result;
+    for (const auto& [loss, weight] : sums) {
+      if (!(weight > 0)) continue;
+      result.losses.push_back(loss / weight);
+      result.weights.push_back(weight);
+    }
+    return result;
   }
-  return result;
-}
+
+ private:
+  std::size_t count_ = 0;
+  std::vector<std::size_t> place_;  // of each row's group, in their order
+};
 
 std::int32_t count_folds(std::span<const std::int32_t> folds) {
   return folds.empty() ? 0 : *std::max_element(folds.begin(), folds.end()) + 1;
@@ -195,15 +208,32 @@ Observations fold_aucs(const NetResponse& response, const double* z, std::span<c
 }
 
 /// A fold's rows: how much they count, and what they have of the measure by the fold's own decision values.
-std::pair<double, double> survival_fold(const NetResponse& response, NetMeasure measure, const double* z, bool together,
-                                        const std::vector<double>& held_out, const std::vector<double>& others) {
-  const bool deviance = measure == NetMeasure::deviance;
-  double count = 0;
-  for (std::size_t i = 0; i < held_out.size(); ++i) count += held_out[i] * (deviance ? response.targets[i] : 1.0);
-  if (!deviance) return {count, score_of(response, measure, z, held_out)};
-  if (!together) return {count, cox_deviance(response, z, held_out) / count};
-  return {count, (cox_deviance(response, z, row_weights(response)) - cox_deviance(response, z, others)) / count};
-}
+class SurvivalFold {
+ public:
+  SurvivalFold(const NetResponse& response, NetMeasure measure, std::span<const std::int32_t> folds, std::int32_t fold,
+               bool together)
+      : response_(response), measure_(measure) {
+    const auto weights = row_weights(response);
+    held_out_ = weights_if(weights, [&](std::size_t i) { return folds[i] == fold; });
+    const bool deviance = measure == NetMeasure::deviance;
+    for (std::size_t i = 0; i < held_out_.size(); ++i) count_ += held_out_[i] * (deviance ? response.targets[i] : 1.0);
+    if (!deviance || !(count_ > 0)) return;
+    rows_.emplace(response, together ? weights : held_out_);
+    if (together) others_.emplace(response, weights_if(weights, [&](std::size_t i) { return folds[i] != fold; }));
+  }
+  double count() const { return count_; }
+  double score(const double* z) {
+    if (!rows_) return score_of(response_, measure_, z, held_out_);
+    return ((*rows_)(z) - (others_ ? (*others_)(z) : 0.0)) / count_;
+  }
+
+ private:
+  const NetResponse& response_;
+  NetMeasure measure_;
+  std::vector<double> held_out_;
+  double count_ = 0;
+  std::optional<CoxDeviance> rows_, others_;
+};
 
 NetFoldScores score_survival_folds(const NetResponse& response, NetMeasure measure, Values decisions,
                                    std::span<const std::int32_t> folds, bool together) {
@@ -212,15 +242,13 @@ NetFoldScores score_survival_folds(const NetResponse& response, NetMeasure measu
   const std::size_t models = decisions.size() / (weights.size() * of_folds);
   std::vector<Observations> all(models);
   for (std::size_t fold = 0; fold < of_folds; ++fold) {
-    const auto is_held_out = [&](std::size_t i) { return folds[i] == static_cast<std::int32_t>(fold); };
-    const auto held_out = weights_if(weights, is_held_out);
-    const auto others = weights_if(weights, [&](std::size_t i) { return !is_held_out(i); });
+    SurvivalFold own(response, measure, folds, static_cast<std::int32_t>(fold), together);
     for (std::size_t m = 0; m < models; ++m) {
       const double* z = decisions.data() + (fold * models + m) * weights.size();
-      const auto [count, score] = survival_fold(response, measure, z, together, held_out, others);
-      if (m == 0 && !(count > 0 && std::isfinite(score))) break;  // no events, no pairs
+      const double score = own.count() > 0 ? own.score(z) : 0;
+      if (m == 0 && !(own.count() > 0 && std::isfinite(score))) break;  // no events, no pairs
       all[m].losses.push_back(score);
-      all[m].weights.push_back(count);
+      all[m].weights.push_back(own.count());
     }
   }
   Means means(models);
@@ -258,13 +286,14 @@ NetFoldScores score_net_folds(const NetResponse& response, NetMeasure measure, s
   if (response.loss == Loss::cox) return linear::score_survival_folds(response, measure, decisions, folds, together);
   const auto weights = linear::row_weights(response);
   linear::Means means(decisions.size() / response.targets.size());
+  const linear::Groups of_groups(groups);
   for (std::size_t at = 0; at < decisions.size(); at += response.targets.size()) {
     const double* z = decisions.data() + at;
     linear::Observations observations;
     if (measure == NetMeasure::auc)
       observations = linear::fold_aucs(response, z, folds);
     else if (!groups.empty())
-      observations = linear::in_groups(linear::row_scores(response, measure, z), weights, groups);
+      observations = of_groups.of(linear::row_scores(response, measure, z), weights);
     else
       observations = {linear::row_scores(response, measure, z), weights};
     means.add(observations.losses, observations.weights);
