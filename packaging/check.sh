@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs each package of BUILD/packages into an empty folder and uses it there, as a user who has no clone and no build folder.
 #   packaging/check.sh BUILD           Debian packages, wheel, contents of the archives of sources, R package over the installed library
-#   packaging/check.sh BUILD sources   also builds the R package and the wheel from their sources alone: half an hour
+#   packaging/check.sh BUILD sources   also compiles the R package, by a plain Makefile, and the wheel from their sources alone: half an hour
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(realpath "$1") full=${2:-}
@@ -18,6 +18,7 @@ fail() {
   exit 1
 }
 one() {  # the only file of a pattern
+  # shellcheck disable=SC2206
   local files=("$packages"/$1)
   [[ ${#files[@]} == 1 && -e ${files[0]} ]] || fail "one $1 expected in $packages"
   echo "${files[0]}"
@@ -34,9 +35,15 @@ search_a_table() {
 
 if compgen -G "$packages/*.deb" >/dev/null; then
   echo "== Debian packages"
+  began=$SECONDS
   for name in sheaf_ libsheaf0 libsheaf-dev; do dpkg -x "$(one "$name*.deb")" "$scratch/root"; done
   usr=$scratch/root/usr
   search_a_table "$usr/bin/sheaf"
+  echo "from the package to a finished search on a BIOM table: $((SECONDS - began)) s"
+  # CUDA is opened when a GPU is asked for: no program or library of the packages may need it to start.
+  for file in "$usr"/bin/sheaf "$usr"/lib/*/libsheaf.so.*; do
+    ! readelf -d "$file" | grep -E 'NEEDED.*(libcu|libnv)' || fail "$file is linked with CUDA"
+  done
   for file in share/man/man1/sheaf.1 share/bash-completion/completions/sheaf share/zsh/site-functions/_sheaf share/doc/sheaf/copyright; do
     [[ -s $usr/$file ]] || fail "$file is not in the package"
   done
@@ -49,6 +56,7 @@ fi
 
 if compgen -G "$packages/*.whl" >/dev/null; then
   echo "== the wheel"
+  began=$SECONDS
   "$python" -m venv --system-site-packages "$scratch/venv"
   "$scratch/venv/bin/pip" install -q --no-index --no-deps --force-reinstall "$(one '*.whl')"
   (cd "$scratch" && "$scratch/venv/bin/python" -c "
@@ -57,6 +65,7 @@ assert sheaf.__file__.startswith(sys.prefix), sheaf.__file__
 maps = open('/proc/self/maps').read()
 assert sys.prefix in next(line for line in maps.splitlines() if 'libzstd-' in line), 'the libraries are not those of the wheel'")
   search_a_table "$scratch/venv/bin/sheaf"
+  echo "from the wheel to a finished search on a BIOM table: $((SECONDS - began)) s"
   "$python" docs/site/run_blocks.py python "$pages/tour-python.md" -- "$scratch/venv/bin/python" >/dev/null
 
   echo "== the archive of Python sources"
@@ -82,7 +91,7 @@ if compgen -G "$packages/sheaf_*.tar.gz" >/dev/null; then
   install_r "$scratch/r"
   if [[ $full == sources ]]; then
     echo "== the R package, which builds the library"
-    PKG_CONFIG_PATH='' install_r "$scratch/r-alone"
+    SHEAF_WITHOUT_LIBRARY=1 install_r "$scratch/r-alone"
   fi
 fi
 echo "All packages install and work."

@@ -1,10 +1,13 @@
 """Checks the recipes of conda, Docker and Apptainer without their programs: syntax, files that they name, versions.
 
     packaging/lint.py
+
+shellcheck and yamllint look at shell and YAML inside them, if they are installed.
 """
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -27,7 +30,21 @@ def must_exist(where, name):
 def check_shell(where, text):
     checked = subprocess.run(["bash", "-n"], input=text, text=True, capture_output=True)
     if checked.returncode != 0:
-        complain(where, checked.stderr.strip())
+        return complain(where, checked.stderr.strip())
+    run_linter(where, text, "shellcheck", "--shell=bash", "--severity=warning", "--format=gcc", "-")
+
+
+def run_linter(where, text, program, *options):
+    if shutil.which(program) is None:
+        return
+    checked = subprocess.run([program, *options], input=text, text=True, capture_output=True)
+    for line in checked.stdout.splitlines():
+        complain(where, line)
+
+
+def check_yaml(where, text):
+    rules = "{extends: relaxed, rules: {line-length: {max: 200}, comments: disable}}"
+    run_linter(where, text, "yamllint", "--strict", "--format=parsable", "-d", rules, "-")
 
 
 def docker():
@@ -78,6 +95,7 @@ def conda():
         return
     plain = re.sub(r"\{%.*?%\}", "", text)
     plain = re.sub(r"\{\{ *(.*?) *\}\}", lambda found: re.sub(r"[^a-z]", "_", found.group(1)), plain)
+    check_yaml(where, plain)
     try:
         recipe = yaml.safe_load(plain)
     except yaml.YAMLError as error:
@@ -88,6 +106,16 @@ def conda():
     if not (ROOT / where).parent.joinpath(recipe["source"]["path"], "CMakeLists.txt").exists():
         complain(where, "source is not the repository")
     must_exist(where, recipe["about"]["license_file"])
+
+
+def descriptions():
+    for where in ("CITATION.cff", *(str(path.relative_to(ROOT)) for path in ROOT.glob(".github/**/*.yml"))):
+        check_yaml(where, (ROOT / where).read_text())
+
+
+def scripts():
+    for path in sorted(ROOT.glob("packaging/*.sh")) + [ROOT / "r/configure", ROOT / "r/cleanup"]:
+        check_shell(str(path.relative_to(ROOT)), path.read_text())
 
 
 def versions():
@@ -101,7 +129,7 @@ def versions():
 
 
 def main():
-    for check in (docker, apptainer, conda, versions):
+    for check in (docker, apptainer, conda, descriptions, scripts, versions):
         check()
     print("\n".join(defects) if defects else "packaging: all recipes are sound")
     sys.exit(1 if defects else 0)

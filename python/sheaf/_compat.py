@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import check_array, check_consistent_length, validation
 
+from ._arrow import is_arrow, named_columns
 from ._data import is_on_gpu, to_numpy
 
 _FLOATS = [np.float64, np.float32]
@@ -16,6 +17,8 @@ _FEW_VALUES = 4096
 
 def validate(estimator: Any, X: Any, y: Any = "no_validation", **how: Any) -> Any:
     """X, or X and y, as the estimator reads them; n_features_in_ and feature_names_in_ are set or compared."""
+    if is_arrow(X):
+        X = named_columns(X)
     if is_on_gpu(X):
         return _validate_on_gpu(estimator, X, y, how.get("reset", True))
     if not how.get("reset", True) and _is_plain(estimator, X):

@@ -1,6 +1,6 @@
 #include "data/xml/xml.hpp"
 
-#ifdef SHEAF_XML
+#if SHEAF_XML
 #include <expat.h>
 #endif
 
@@ -13,7 +13,7 @@
 #include "core/fail.hpp"
 
 namespace sheaf {
-#ifdef SHEAF_XML
+#if SHEAF_XML
 namespace {
 
 std::string_view local_name(std::string_view name) { return name.substr(name.find(':') + 1); }
