@@ -243,6 +243,9 @@ template <class T>
 KnnModel train_knn(const Context& context, const Dataset<T>& dataset, const KnnOptions& options,
                    std::span<const float> row_weights = {});
 
+/// train_knn() without a copy of the rows: the dataset must outlive the model.
+KnnModel train_knn_in_place(const Context& context, const Dataset<double>& dataset, const KnnOptions& options);
+
 /// Features that the table lacks are 0; if both are named, every feature of the model must stand in the table under its
 /// name. `decisions` has a column for each class: its share of the votes; how far away its hyperplane or hull is, as a
 /// number below 0; or, of local SVMs, the decision value of two classes with its sign for each, of more how many of the

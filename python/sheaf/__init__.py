@@ -1,7 +1,6 @@
 """Sheaf for Python: whole searches at a time, behind scikit-learn's interface."""
 
 from ._core import __version__, devices
-from ._files import load
 from ._reading import read_data
 from .auto import AutoClassifier, AutoRegressor
 from .feature_selection import InformationSelector, StabilitySelector
@@ -18,8 +17,11 @@ from .linear_model import (
     Ridge,
 )
 from .linear_model_cv import ElasticNetCV, ElasticNetLogisticCV, LassoCV, LogisticRegressionCV, RidgeCV
+from .local import LocalHyperplane, LocalSVM
 from .model_selection import SheafSearchCV
-from .neighbors import KNeighborsClassifier, KNeighborsRegressor, KNeighborsTransformer, LocalHyperplane, LocalSVM
+from .models import load_model, save_onnx
+from .neighbors import KNeighborsClassifier, KNeighborsRegressor, KNeighborsTransformer, NearestNeighbors
+from .radius import RadiusNeighborsClassifier, RadiusNeighborsRegressor, RadiusNeighborsTransformer
 from .rescoring import Percolator
 from .survival import CoxRegression
 from .svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
@@ -48,12 +50,16 @@ __all__ = [
     "LogisticRegressionCV",
     "MultiTaskElasticNet",
     "MultiTaskLasso",
+    "NearestNeighbors",
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
     "Percolator",
     "PoissonRegressor",
     "QuantileRegressor",
+    "RadiusNeighborsClassifier",
+    "RadiusNeighborsRegressor",
+    "RadiusNeighborsTransformer",
     "Ridge",
     "RidgeCV",
     "SVC",
@@ -63,6 +69,7 @@ __all__ = [
     "TweedieRegressor",
     "__version__",
     "devices",
-    "load",
+    "load_model",
     "read_data",
+    "save_onnx",
 ]

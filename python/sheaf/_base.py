@@ -38,7 +38,7 @@ class Setting:
     """An option of the C++ library as an estimator's parameters give it."""
 
     name: str  #: in the parameter table
-    text: str
+    text: Any  #: or numbers, one for each row or feature
     parameter: str  #: of the estimator, for messages
 
 

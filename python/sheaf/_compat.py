@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,7 @@ _FEW_VALUES = 4096
 
 def validate(estimator: Any, X: Any, y: Any = "no_validation", **how: Any) -> Any:
     """X, or X and y, as the estimator reads them; n_features_in_ and feature_names_in_ are set or compared."""
-    if is_arrow(X):
-        X = named_columns(X)
+    X = read_frame(X)
     if is_on_gpu(X):
         return _validate_on_gpu(estimator, X, y, how.get("reset", True))
     if not how.get("reset", True) and _is_plain(estimator, X):
@@ -26,8 +26,7 @@ def validate(estimator: Any, X: Any, y: Any = "no_validation", **how: Any) -> An
     how.setdefault("accept_sparse", ["csr", "csc"])
     how.setdefault("dtype", _FLOATS)
     if how.pop("missing", False):
-        finite: Any = "allow-nan"
-        how["ensure_all_finite" if _names_all_finite() else "force_all_finite"] = finite
+        how.update(finite_setting("allow-nan"))
     if hasattr(validation, "validate_data"):
         return validation.validate_data(estimator, X, y, **how)
     return estimator._validate_data(X, y, **how)
@@ -72,10 +71,21 @@ def _validate_on_gpu(estimator: Any, X: Any, y: Any, reset: bool) -> Any:
     return X, labels
 
 
-def _names_all_finite() -> bool:
-    import inspect
+def finite_setting(value: Any) -> dict[str, Any]:
+    """What check_array calls its parameter about missing and infinite values."""
+    new = "ensure_all_finite" in inspect.signature(validation.check_array).parameters
+    return {"ensure_all_finite" if new else "force_all_finite": value}
 
-    return "ensure_all_finite" in inspect.signature(validation.check_array).parameters
+
+def read_frame(X: Any) -> Any:
+    """A data frame of any library (Polars, PyArrow ...) as one of pandas; anything else as it is."""
+    if is_arrow(X):
+        return named_columns(X)
+    if not hasattr(X, "__dataframe__") or hasattr(X, "iloc"):
+        return X
+    from pandas.api.interchange import from_dataframe
+
+    return from_dataframe(X)
 
 
 def check_weights(sample_weight: Any, X: Any) -> Any:

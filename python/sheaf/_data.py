@@ -26,6 +26,18 @@ def number_text(value: Any) -> str:
     return repr(float(value))
 
 
+def option_text(value: Any) -> Any:
+    """The value of an option as the C++ library reads it; one number for each row or feature as they are."""
+    if isinstance(value, (bool, np.bool_, int, float, np.number)):
+        return number_text(value)
+    if isinstance(value, str):
+        return value
+    items = list(value)
+    if items and all(isinstance(item, str) for item in items):
+        return ",".join(items)
+    return tuple(float(item) for item in items)
+
+
 def is_on_gpu(X: Any) -> bool:
     """Whether the array lies in the memory of an NVIDIA GPU."""
     return not isinstance(X, np.ndarray) and hasattr(X, "__cuda_array_interface__")
@@ -166,6 +178,12 @@ def make_dataset(
     return _core.Dataset.from_pointer(
         context, pointer, size == 4, list(X.shape), steps, "cpu", wanted, list(names), missing, X
     )
+
+
+def target_names(y: Any) -> list[str]:
+    """The names of a data frame's columns; none where they are not different texts."""
+    names = [str(name) for name in getattr(y, "columns", ())]
+    return names if len(set(names)) == len(names) else []
 
 
 def class_names(classes: np.ndarray[Any, Any]) -> list[str]:

@@ -27,6 +27,10 @@ _PARAMETERS = """alpha : float
         Taken for scikit-learn's signature; see `n_threads`.
     n_threads : int
         CPU threads; None: all cores. Results do not depend on it.
+    net_options : dict
+        Further options of elastic nets by their names in ``sheaf fit --help`` with `_` for `-`: `relax` (0: the weights
+        of a model without a penalty of the same features), `penalty_factors` (one number for each feature), `limits`
+        (a lower and an upper limit for each feature), `lower_limit`, `upper_limit`, `standardise`, `unpenalised` ...
     precision : {'auto', 'float32', 'float64'}
         Of the computation; 'auto': that of the data.
     random_state : int, RandomState instance or None

@@ -12,7 +12,7 @@ def _axes(ax: Any) -> Any:
         return ax
     import matplotlib.pyplot as plt
 
-    return plt.subplots()[1]
+    return plt.subplots(layout="constrained")[1]  # long names are not cut
 
 
 def _is_logarithmic(values: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Datasets of the formats that the command-line program reads."""
+"""Datasets from files of all formats, as NumPy and SciPy hold them."""
 
 from __future__ import annotations
 
@@ -6,21 +6,29 @@ import os
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import Bunch
 
 from . import _core
 from ._progress import listener
 
+# docs/formats.md, "The layout of .sheaf files": the first bytes, and where the number of bytes of a value stands.
+_MAGIC = b"\x89SHEAF\r\n"
+_ELEMENT_BYTES = slice(88, 92)
 
-def read_data(path: Any, *, n_threads: int | None = None, **options: Any) -> Bunch:
-    """Read a dataset: LIBSVM, CSV, ARFF, Matrix Market, NumPy, BIOM, AnnData, 10x, Excel, compressed or not.
 
-    Rows are samples, whatever the file's own order.
+def read_data(path: Any, *, precision: str | None = None, n_threads: int | None = None, **options: Any) -> Bunch:
+    """Read a dataset: .sheaf, LIBSVM, CSV, ARFF, Matrix Market, NumPy, BIOM, AnnData, 10x, Excel, compressed or not.
+
+    Rows are samples, whatever the file's own order. Values are not copied, and can't be written to; a .sheaf file is
+    mapped, and may be larger than the memory.
 
     Parameters
     ----------
     path : str or path
         The file.
+    precision : {'float32', 'float64'}, default=None
+        Of the values; None: that of a .sheaf file, else 'float64'.
     n_threads : int, default=None
         CPU threads; None: all.
     **options : str, int, bool or list of str
@@ -33,7 +41,7 @@ def read_data(path: Any, *, n_threads: int | None = None, **options: Any) -> Bun
     -------
     data : Bunch
         `data` (an array, or a CSR matrix of a sparse file), `target` (labels, numbers, a column for each of several
-        targets, or times and events) or None, `feature_names`, `row_names`, `notes` on what reading decided, `levels` of nominal
+        targets, or times and events) or None, `target_name`, `feature_names`, `row_names`, `notes` on what reading decided, `levels` of nominal
         features, whose values are places in their lists; and what the file says of rows: `groups`, `sample_weight`,
         `order`, `folds`; None: nothing.
 
@@ -50,10 +58,13 @@ def read_data(path: Any, *, n_threads: int | None = None, **options: Any) -> Bun
     """
     settings = {name.replace("_", "-"): _text_of(value) for name, value in options.items() if value is not None}
     surroundings = {} if n_threads is None else {"threads": str(n_threads)}
-    found = _core.read(_core.Context(surroundings, listener(0)), os.fspath(path), settings)
+    path = os.fspath(path)
+    single = _is_single(path) if precision is None else np.dtype(precision) == np.float32
+    found = _core.read(_core.Context(surroundings, listener(0)), path, single, settings)
     return Bunch(
         data=_matrix_of(found),
         target=_target_of(found),
+        target_name=found.get("label"),
         feature_names=found["names"] or None,
         row_names=found.get("row_names"),
         levels=found.get("nominal"),
@@ -71,13 +82,26 @@ def _text_of(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
-def _matrix_of(found: dict[str, Any]) -> Any:
-    x = found["x"]
-    if not isinstance(x, dict):
-        return x
-    from scipy import sparse
+def _is_single(path: str) -> bool:
+    """Whether it is a .sheaf file of float32. What is wrong with a file, the library says."""
+    try:
+        with open(path, "rb") as file:
+            header = file.read(128)
+    except OSError:
+        return False
+    return header.startswith(_MAGIC) and int.from_bytes(header[_ELEMENT_BYTES], "little") == 4
 
-    return sparse.csr_matrix((x["values"], x["indices"], x["offsets"]), shape=(found["rows"], found["columns"]))
+
+def _matrix_of(found: dict[str, Any]) -> Any:
+    if "offsets" not in found:
+        return found["values"]
+    matrix = sparse.csr_matrix((found["rows"], found["columns"]), dtype=found["values"].dtype)
+    offsets = found["offsets"]
+    small = offsets[-1] <= np.iinfo(np.int32).max  # SciPy wants indices and offsets of one type
+    matrix.data = found["values"]
+    matrix.indices = found["indices"] if small else found["indices"].astype(np.int64)
+    matrix.indptr = offsets.astype(np.int32) if small else offsets
+    return matrix
 
 
 def _named(found: dict[str, Any], places: str, names: str) -> Any:

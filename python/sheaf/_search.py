@@ -7,6 +7,7 @@ what is left is trained and scored as scikit-learn does it, one model at a time.
 
 from __future__ import annotations
 
+import copy
 import functools
 import time
 import warnings
@@ -29,12 +30,14 @@ from sklearn.utils.validation import _check_sample_weight
 from . import _core
 from ._base import Array, Axis, SheafEstimator
 from ._compat import validate
-from ._data import class_names, dtype_of, make_dataset
+from ._data import class_names, dtype_of, is_on_gpu, make_dataset
 from ._pipelines import Steps, last_step, read_steps
 from ._scoring import HeldOut, own_score, takes_weights
 
 _WASTE = 1.5  # a search over a product of values may hold this many times the points that are wanted
 
+#: Settings of which a search tries several values, unless it is told one.
+_LISTS = {"alpha", "l1-ratio", "relax"}
 #: The number of selected features, which the C++ pipeline varies.
 _COUNT = Axis("features", whole=True)
 
@@ -49,7 +52,7 @@ class _Family:
     """Models that one C++ search can train: all they have in common."""
 
     kind: str
-    settings: tuple[tuple[str, str], ...]
+    settings: tuple[tuple[str, Any], ...]
     axes: tuple[Axis, ...]
     fixed: Values  #: what axes take from the rows of a split: splits with the same are one search; None: nothing
     pipeline: tuple[tuple[str, str], ...]
@@ -132,6 +135,15 @@ class Data:
         other.weights_name, other.weights = "sample_weight", None if self.weights is None else self.weights[rows]
         return other
 
+    @functools.cached_property
+    def doubled(self) -> Data:
+        """The same rows twice: the second ones are only tested, so that a split scores its training rows too."""
+        other = copy.copy(self)
+        other.checked = _stack([self.checked, self.checked])
+        other.labels = np.tile(self.labels, 2)
+        other.weights = None if self.weights is None else np.tile(self.weights, 2)
+        return other
+
     def make_dataset(self, context: _core.Context, model: SheafEstimator) -> _core.Dataset:
         dataset = make_dataset(
             context, self.checked, precision=model.precision, missing=self.missing, device=str(model.device)
@@ -155,6 +167,10 @@ class Data:
 
     def fit_params_of(self, rows: Array) -> dict[str, Any]:
         return {} if self.weights is None else {self.weights_name: self.weights[rows]}
+
+
+def _stack(parts: list[Any]) -> Any:
+    return sparse.vstack(parts, format="csr") if any(map(sparse.issparse, parts)) else np.vstack(parts)
 
 
 def _read_weights(estimator: Any, fit_params: dict[str, Any], X: Any) -> tuple[str, Array | None]:
@@ -181,8 +197,9 @@ class Search:
     ) -> None:
         self.search, self.data, self.splits, self.scores, self.weighed = search, data, splits, scores, weighed
         self.candidates = candidates
+        self.scores_training = bool(search.return_train_score)
         self.own = {
-            name: own_score(score, data.classes) if isinstance(score, str) and not weighed else None
+            name: own_score(score, data.classes) if isinstance(score, str) and not (weighed or self.scores_training) else None
             for name, score in scores.items()
         }
         shape = len(candidates), len(splits)
@@ -194,14 +211,16 @@ class Search:
         self.notes: list[str] | None = None  #: what every search of the library said
         self._learnt: dict[Any, Any] = {}
         self._test_data: dict[int, tuple[Any, Any]] = {}
+        self._training_data: dict[int, tuple[Any, Any]] = {}
 
     def run(self) -> None:
         families: dict[_Family, list[Cell]] = {}
         fronts: dict[Any, list[tuple[int, int]]] = {}
         singles: list[tuple[int, int]] = []
+        alone = self.scores_training and is_on_gpu(self.data.X)
         for c, candidate in enumerate(self.candidates):
             for s, (train, _) in enumerate(self.splits):
-                if self.search.return_train_score or not self.data.has_all_classes(train):
+                if alone or not self.data.has_all_classes(train):
                     singles.append((c, s))
                 elif candidate.front is not None:
                     fronts.setdefault((s, candidate.front), []).append((c, s))
@@ -218,6 +237,8 @@ class Search:
         """False: the library refuses the candidate's parameters."""
         candidate = self.candidates[c]
         if candidate.steps is None:
+            return False
+        if self.scores_training and getattr(candidate.steps.estimator, "kernel", "") == "precomputed":
             return False
         try:
             family, values = self._family_of(candidate.steps, candidate.values, s)
@@ -331,8 +352,20 @@ class Search:
             begin = time.perf_counter()
             for name, found in self.own.items():
                 if found is None:
-                    cell.update(self._score_held_out(name, c, s, *result.held_out(p, k)))
+                    cell.update(self._score_part(False, name, c, s, result.held_out(p, k)))
             self._keep(c, s, cell, seconds, time.perf_counter() - begin, bool(converged[p, k]))
+            if self.scores_training:
+                self._keep_training(c, s, {name: self._score_part(True, name, c, s, result.held_out(p, k)) for name in self.own})
+
+    def _score_part(self, training: bool, name: str, c: int, s: int, held_out: tuple[Array, Array]) -> dict[str, float]:
+        """By the decisions about test rows, or about training rows, which stand behind them."""
+        tests = len(self.splits[s][1])
+        part = slice(tests, None) if training else slice(tests)
+        decisions, predicted = held_out
+        return self._score_held_out(training, name, c, s, decisions[part], predicted[part])
+
+    def _keep_training(self, c: int, s: int, found: dict[str, dict[str, float]]) -> None:
+        self.found_in_training[c, s] = {name: value for scores in found.values() for name, value in scores.items()}
 
     def _run_parts(self, family: _Family, members: list[Cell]) -> None:
         """What a search refuses as a whole, in halves: those that it refuses alone are trained one by one."""
@@ -356,27 +389,36 @@ class Search:
             if axis is not _COUNT
         }
         settings = dict(family.settings)
-        if "alpha" in settings:  # a penalty that is not searched over is its only value
-            space.setdefault("alpha", settings["alpha"])
+        for name in _LISTS & settings.keys():  # what is not searched over has this only value
+            space.setdefault(name, settings[name])
         pipeline = dict(family.pipeline)
         if family.criterion:
             pipeline["select"] = f"{family.criterion}:{','.join(_COUNT.text(count) for count in values[-1])}"
         context = model._context_for(self.search.verbose)
-        dataset = self.data.make_dataset(context, model)
+        data = self.data.doubled if self.scores_training else self.data
+        dataset = data.make_dataset(context, model)
         result = _core.search_grid(
             context,
             dataset,
             options,
             space,
             pipeline,
-            [self.splits[s] for s in splits],
-            self.data.weights,
+            [self._library_split(s) for s in splits],
+            data.weights,
             "mean-squared-error" if self.data.classes is None else "accuracy",
             any(found is None for found in self.own.values()),
         )
         said = [note for note in result.notes if self.notes is None or note in self.notes]
+        if self.scores_training:  # every row is there twice
+            said = [note for note in said if "have the same features" not in note]
         self.notes = said
         return result
+
+    def _library_split(self, split: int) -> Split:
+        train, test = self.splits[split]
+        if not self.scores_training:
+            return train, test
+        return train, np.concatenate([test, np.sort(train) + len(self.data.labels)])
 
     def _keep(
         self, c: int, s: int, cell: dict[str, float], fit_seconds: float, score_seconds: float, converged: bool
@@ -389,15 +431,14 @@ class Search:
     def _run_front(self, members: list[tuple[int, int]]) -> None:
         """Candidates that share the steps before the model, on one split: what the steps make is searched over."""
         c, s = members[0]
-        train, test = self.splits[s]
+        train, test = np.sort(self.splits[s][0]), self.splits[s][1]
         front, X = clone(self.candidates[c].estimator[:-1]), self.data.X
         begin = time.perf_counter()
         try:
             rows, labels = _safe_split(self.candidates[c].estimator, X, self.data.y, train)
             parts = [front.fit_transform(rows, labels), front.transform(self._test_rows(s)[0])]
-            stacked = sparse.vstack(parts, format="csr") if any(map(sparse.issparse, parts)) else np.vstack(parts)
             model = last_step(self.candidates[c].estimator)
-            data = self.data.of_front(model, stacked, np.concatenate([train, test]))
+            data = self.data.of_front(model, _stack(parts), np.concatenate([train, test]))
         except Exception:  # which training says again
             for c, s in members:
                 self._run_single(c, s)
@@ -409,6 +450,12 @@ class Search:
             train, test = self.splits[split]
             self._test_data[split] = _safe_split(self.data.model, self.data.X, self.data.y, test, train)
         return self._test_data[split]
+
+    def _training_rows(self, split: int) -> tuple[Any, Any]:
+        if split not in self._training_data:
+            rows = np.sort(self.splits[split][0])
+            self._training_data[split] = _safe_split(self.data.model, self.data.X, self.data.y, rows)
+        return self._training_data[split]
 
     def _train(self, c: int, s: int) -> Any:
         """A model as scikit-learn would train it."""
@@ -431,23 +478,23 @@ class Search:
         for name in self.scores:
             cell.update(self._score(name, model, s, *self._test_rows(s), self.splits[s][1]))
         self._keep(c, s, cell, middle - begin, time.perf_counter() - middle, True)
-        if self.search.return_train_score:
-            train = self.splits[s][0]
-            X, y = _safe_split(model, self.data.X, self.data.y, train)
-            self.found_in_training[c, s] = {}
-            for name in self.scores:
-                self.found_in_training[c, s].update(self._score(name, model, s, X, y, train))
+        if self.scores_training:
+            rows = np.sort(self.splits[s][0])
+            self._keep_training(c, s, {name: self._score(name, model, s, *self._training_rows(s), rows) for name in self.scores})
 
-    def _score_held_out(self, name: str, c: int, s: int, decisions: Array, predicted: Array) -> dict[str, float]:
+    def _score_held_out(
+        self, training: bool, name: str, c: int, s: int, decisions: Array, predicted: Array
+    ) -> dict[str, float]:
         """By a callable, or a score that only scikit-learn has."""
         estimator = self.candidates[c].estimator
-        X, y = self._test_rows(s)
+        X, y = self._training_rows(s) if training else self._test_rows(s)
+        rows = np.sort(self.splits[s][0]) if training else self.splits[s][1]
         model = last_step(estimator)
         if self.data.classes is not None:
             model.classes_ = self.data.classes
         train = functools.partial(self._train, c, s)
         held_out = HeldOut(estimator, model, X, self.data.classes, decisions, predicted, train)
-        return self._score(name, held_out, s, X, y, self.splits[s][1])
+        return self._score(name, held_out, s, X, y, rows)
 
     def _score(self, name: str, model: Any, split: int, X: Any, y: Any, rows: Array) -> dict[str, float]:
         score = self.scores[name]
@@ -480,11 +527,16 @@ class _Behind(Search):
     ) -> None:
         self.whole._keep(*self.members[c], cell, self.seconds + fit_seconds, score_seconds, converged)
 
+    def _keep_training(self, c: int, s: int, found: dict[str, dict[str, float]]) -> None:
+        self.whole._keep_training(*self.members[c], found)
+
     def _run_single(self, c: int, s: int) -> None:
         self.whole._run_single(*self.members[c])
 
-    def _score_held_out(self, name: str, c: int, s: int, decisions: Array, predicted: Array) -> dict[str, float]:
-        return self.whole._score_held_out(name, *self.members[c], decisions, predicted)
+    def _score_held_out(
+        self, training: bool, name: str, c: int, s: int, decisions: Array, predicted: Array
+    ) -> dict[str, float]:
+        return self.whole._score_held_out(training, name, *self.members[c], decisions, predicted)
 
 
 def _as_products(

@@ -22,7 +22,7 @@ from ._base import (
     number,
 )
 from ._compat import validate
-from ._data import back
+from ._data import back, option_text, target_names
 
 __all__ = [
     "ElasticNet",
@@ -34,6 +34,8 @@ __all__ = [
     "QuantileRegressor",
 ]
 
+#: Options that parameters with other names stand for.
+_OWN = ("labels", "max_epochs", "tolerance", "intercept", "relative_l2", "huber_threshold")
 _NET_AXES = {"alpha": Axis("alpha"), "l1_ratio": Axis("l1-ratio")}
 
 
@@ -44,6 +46,11 @@ def _net_settings(estimator: Any) -> Iterable[Setting]:
     yield number("max-epochs", estimator.max_iter, "max_iter")
     yield Setting("intercept", "yes" if estimator.fit_intercept else "no", "fit_intercept")
     yield Setting("relative-l2", "no", "alpha")  # scikit-learn's objective
+    own = {axis.option for axis in _NET_AXES.values()} | set(estimator.get_params())
+    for name, value in (estimator.net_options or {}).items():
+        if name in own or name in _OWN:
+            raise ValueError(f"net_options has {name!r}, which is a parameter of {type(estimator).__name__}")
+        yield Setting(name.replace("_", "-"), option_text(value), f"net_options[{name!r}]")
 
 
 class _NetRegressor(LinearMixin, WeightedRegressor):
@@ -126,6 +133,7 @@ class ElasticNet(_NetRegressor):
         positive: bool = False,
         random_state: Any = None,
         selection: str = "cyclic",
+        net_options: Any = None,
         device: str = "auto",
         precision: str = "auto",
         n_threads: int | None = None,
@@ -141,6 +149,7 @@ class ElasticNet(_NetRegressor):
         self.positive = positive
         self.random_state = random_state
         self.selection = selection
+        self.net_options = net_options
         self.device = device
         self.precision = precision
         self.n_threads = n_threads
@@ -176,6 +185,7 @@ class Lasso(ElasticNet):
         positive: bool = False,
         random_state: Any = None,
         selection: str = "cyclic",
+        net_options: Any = None,
         device: str = "auto",
         precision: str = "auto",
         n_threads: int | None = None,
@@ -192,6 +202,7 @@ class Lasso(ElasticNet):
             positive=positive,
             random_state=random_state,
             selection=selection,
+            net_options=net_options,
             device=device,
             precision=precision,
             n_threads=n_threads,
@@ -241,6 +252,7 @@ class ElasticNetHuber(_NetRegressor):
         standardise: bool = False,
         max_iter: int = 10000,
         tol: float = 1e-4,
+        net_options: Any = None,
         device: str = "auto",
         precision: str = "auto",
         n_threads: int | None = None,
@@ -252,6 +264,7 @@ class ElasticNetHuber(_NetRegressor):
         self.standardise = standardise
         self.max_iter = max_iter
         self.tol = tol
+        self.net_options = net_options
         self.device = device
         self.precision = precision
         self.n_threads = n_threads
@@ -329,6 +342,7 @@ class QuantileRegressor(_NetRegressor):
         solver_options: Any = None,
         max_iter: int = 10000,
         tol: float = 1e-6,
+        net_options: Any = None,
         device: str = "auto",
         precision: str = "float64",
         n_threads: int | None = None,
@@ -341,6 +355,7 @@ class QuantileRegressor(_NetRegressor):
         self.solver_options = solver_options
         self.max_iter = max_iter
         self.tol = tol
+        self.net_options = net_options
         self.device = device
         self.precision = precision
         self.n_threads = n_threads
@@ -408,6 +423,7 @@ class MultiTaskElasticNet(LinearMixin, SheafRegressor):
         warm_start: bool = False,
         random_state: Any = None,
         selection: str = "cyclic",
+        net_options: Any = None,
         device: str = "auto",
         precision: str = "auto",
         n_threads: int | None = None,
@@ -421,6 +437,7 @@ class MultiTaskElasticNet(LinearMixin, SheafRegressor):
         self.warm_start = warm_start
         self.random_state = random_state
         self.selection = selection
+        self.net_options = net_options
         self.device = device
         self.precision = precision
         self.n_threads = n_threads
@@ -445,15 +462,13 @@ class MultiTaskElasticNet(LinearMixin, SheafRegressor):
         self : object
             The fitted estimator.
         """
-        names = [str(name) for name in getattr(y, "columns", ())]
+        names = target_names(y)
         X, y = validate(self, X, y, y_numeric=True, multi_output=True)
         if y.ndim == 1:
             raise ValueError(
                 f"y has one number for each row; {type(self).__name__} takes columns of targets, use ElasticNet"
             )
-        if len(set(names)) < y.shape[1]:
-            names = [f"y{number + 1}" for number in range(y.shape[1])]
-        self._target_names = names
+        self._target_names = names or [f"y{k + 1}" for k in range(y.shape[1])]
         self._train(X, y, None)
         return self
 
@@ -523,6 +538,7 @@ class MultiTaskLasso(MultiTaskElasticNet):
         warm_start: bool = False,
         random_state: Any = None,
         selection: str = "cyclic",
+        net_options: Any = None,
         device: str = "auto",
         precision: str = "auto",
         n_threads: int | None = None,
@@ -537,6 +553,7 @@ class MultiTaskLasso(MultiTaskElasticNet):
             warm_start=warm_start,
             random_state=random_state,
             selection=selection,
+            net_options=net_options,
             device=device,
             precision=precision,
             n_threads=n_threads,
@@ -595,6 +612,7 @@ class ElasticNetLogistic(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
         class_weight: Any = None,
         max_iter: int = 10000,
         tol: float = 1e-4,
+        net_options: Any = None,
         device: str = "auto",
         precision: str = "auto",
         n_threads: int | None = None,
@@ -606,6 +624,7 @@ class ElasticNetLogistic(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
         self.class_weight = class_weight
         self.max_iter = max_iter
         self.tol = tol
+        self.net_options = net_options
         self.device = device
         self.precision = precision
         self.n_threads = n_threads

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 from scipy.special import log_expit, softmax
+from sklearn.utils import _safe_indexing
 
+from . import _core
 from ._base import (
     Array,
     Axis,
@@ -17,10 +19,13 @@ from ._base import (
     Setting,
     WeightedClassifier,
     WeightedRegressor,
+    check_squares,
     choice,
+    close_tolerance,
     number,
 )
-from ._data import number_text
+from ._compat import check_weights, validate
+from ._data import number_text, target_names
 from .elastic_net import (
     ElasticNet,
     ElasticNetHuber,
@@ -165,7 +170,6 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
                 raise ValueError("three classes or more must be each against the rest (multi_class='ovr') with an L1 penalty")
             yield Setting("labels", "classes", "y")
             yield number("l1-ratio", self._l1_share(), "l1_ratio")
-            yield number("tolerance", self.tol, "tol")
             yield number("max-epochs", self.max_iter, "max_iter")
             yield Setting("intercept", "yes" if self.fit_intercept else "no", "fit_intercept")
             return
@@ -183,6 +187,10 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
         yield number("max-iterations", self.max_iter, "max_iter")
         yield Setting("bias", "1" if self.fit_intercept else "0", "fit_intercept")
         yield Setting("penalise-bias", "no", "fit_intercept")
+
+    def _settings_for(self, X: Any, sample_weight: Any) -> Iterable[Setting]:
+        if self._l1_share() > 0:
+            yield close_tolerance(self, X)
 
     def _class_count(self) -> int:
         return len(getattr(self, "classes_", ()))
@@ -245,26 +253,32 @@ def _cost_of_ridge(alpha: Any) -> float:
 class Ridge(LinearMixin, WeightedRegressor):
     """Linear regression with an L2 penalty.
 
-    Minimises ``sum of (y - z)^2 + alpha * w'w``; the intercept is not penalised.
+    Minimises ``sum of (y - z)^2 + alpha * w'w``, for each target by itself; the intercept is not penalised. Without a
+    penalty (``alpha=0``), of all weights that fit best the shortest.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        How much the penalty weighs; above 0.
+        How much the penalty weighs, 0 or more; the same for all targets.
     max_iter : int, default=None
-        Most Newton steps; None: 1000.
+        Most Newton steps; None: 1000. With `positive` passes over the features.
     tol : float, default=1e-10
         Training stops where the gradient has become this small a share of the one at the start. Smaller than
-        scikit-learn's, which solves the equations directly.
+        scikit-learn's, which solves the equations directly. With `positive` the duality gap as a share of the variance
+        of y. An alpha of 0 and several targets are solved directly.
     solver : str, default='auto'
-        Taken for scikit-learn's signature; there is one solver.
+        Taken for scikit-learn's signature; the data decide.
     positive : bool, default=False
-        Taken for scikit-learn's signature; must be False.
+        Whether weights are kept at 0 or above; for one target.
 
     Attributes
     ----------
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        Weights of features.
+    intercept_ : float or ndarray of shape (n_targets,)
+        The intercept.
     n_iter_ : int
-        Newton steps taken.
+        Newton steps taken, or passes over the features; 1: solved directly.
 
     Examples
     --------
@@ -274,10 +288,15 @@ class Ridge(LinearMixin, WeightedRegressor):
     >>> model = Ridge(alpha=2.0).fit(X, [1.0, 3.0, 5.0])
     >>> model.coef_.round(6)
     array([1.])
+    >>> Ridge(alpha=0).fit(X, [[1.0, 0.0], [3.0, 0.0], [5.0, 3.0]]).coef_.round(6)
+    array([[2. ],
+           [1.5]])
     """
 
     _kind = "linear"
     _axes = {"alpha": Axis("cost", _cost_of_ridge)}
+    #: Nets penalise the mean of the squares.
+    _net_axes = {"alpha": Axis("alpha", per_weight=True)}
 
     def __init__(
         self,
@@ -306,16 +325,86 @@ class Ridge(LinearMixin, WeightedRegressor):
         self.precision = precision
         self.n_threads = n_threads
 
+    def _model_kind(self) -> str:
+        return "elastic-net" if self.positive else self._kind
+
+    def _active_axes(self) -> Mapping[str, Axis]:
+        return self._net_axes if self.positive else self._axes
+
     def _settings(self) -> Iterable[Setting]:
+        intercept = "yes" if self.fit_intercept else "no"
         if self.positive:
-            raise ValueError("positive must be False")
-        # The squared tube without a width is the squared loss.
-        yield Setting("loss", "svr", "loss")
-        yield Setting("epsilon", "0", "epsilon")
-        yield Setting("cost", number_text(_cost_of_ridge(self.alpha)), "alpha")
-        yield Setting("stop", "gradient", "tol")
+            yield Setting("labels", "numbers", "y")
+            yield Setting("l1-ratio", "0", "alpha")
+            yield Setting("relative-l2", "no", "alpha")
+            yield Setting("lower-limit", "0", "positive")
+            yield Setting("intercept", intercept, "fit_intercept")
+        else:
+            # The squared tube without a width is the squared loss.
+            yield Setting("loss", "svr", "loss")
+            yield Setting("epsilon", "0", "epsilon")
+            yield Setting("cost", number_text(_cost_of_ridge(self.alpha)), "alpha")
+            yield Setting("stop", "gradient", "tol")
+            yield Setting("bias", "1" if self.fit_intercept else "0", "fit_intercept")
+            yield Setting("penalise-bias", "no", "fit_intercept")
         yield number("tolerance", self.tol, "tol")
         if self.max_iter is not None:
-            yield number("max-iterations", self.max_iter, "max_iter")
-        yield Setting("bias", "1" if self.fit_intercept else "0", "fit_intercept")
-        yield Setting("penalise-bias", "no", "fit_intercept")
+            yield number("max-epochs" if self.positive else "max-iterations", self.max_iter, "max_iter")
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Train on all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows. C-ordered arrays of float32 or float64 and CSR matrices are used without a copy.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The number, or numbers, to predict for each row.
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            How much each row counts; None: 1. A row of weight 2 is two rows.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        names = target_names(y)
+        X, y = validate(self, X, y, y_numeric=True, multi_output=True)
+        weights = check_weights(sample_weight, X)
+        number("alpha", self.alpha, "alpha")
+        if self.positive and y.ndim == 2:
+            raise ValueError("positive is for one target")
+        if self.positive or (y.ndim == 1 and self.alpha != 0):
+            self._train(X, y, weights)
+        else:
+            self._solve(X, y, weights, names or [f"y{k + 1}" for k in range(y.shape[-1])])
+        return self
+
+    def _solve(self, X: Any, y: Array, weights: Array | None, names: list[str]) -> None:
+        """Directly, for each column of y."""
+        check_squares(X)
+        if weights is not None:
+            kept = np.flatnonzero(weights)
+            X, y, weights = _safe_indexing(X, kept), y[kept], weights[kept]
+        context = self._context()
+        dataset = self._dataset(context, X, named=True)
+        if y.ndim == 1:
+            self._set_target(dataset, y)
+        else:
+            dataset.set_targets(np.ascontiguousarray(y, dtype=np.float64), names)
+        rows = [] if weights is None else weights.tolist()
+        self._model = _core.ridge(context, dataset, float(self.alpha), rows, bool(self.fit_intercept))
+        self._keep_fitted(X)
+        self._check_finite()
+        if y.ndim == 2:
+            weights, intercepts = self._model.coefficients()
+            self.coef_ = np.ascontiguousarray(weights.T.astype(self.coef_.dtype))
+            self.intercept_ = intercepts.astype(self.coef_.dtype)
+
+    def _more_tags(self) -> dict[str, Any]:
+        return {**super()._more_tags(), "multioutput": True}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

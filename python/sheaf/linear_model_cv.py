@@ -430,6 +430,7 @@ class ElasticNetCV(_NetRegressorCV):
         positive: bool = False,
         random_state: Any = None,
         selection: str = "cyclic",
+        net_options: Any = None,
         device: str = "auto",
         precision: str = "auto",
         n_threads: int | None = None,
@@ -449,6 +450,7 @@ class ElasticNetCV(_NetRegressorCV):
         self.positive = positive
         self.random_state = random_state
         self.selection = selection
+        self.net_options = net_options
         self.device = device
         self.precision = precision
         self.n_threads = n_threads
@@ -500,6 +502,7 @@ class LassoCV(_NetRegressorCV):
         positive: bool = False,
         random_state: Any = None,
         selection: str = "cyclic",
+        net_options: Any = None,
         device: str = "auto",
         precision: str = "auto",
         n_threads: int | None = None,
@@ -518,6 +521,7 @@ class LassoCV(_NetRegressorCV):
         self.positive = positive
         self.random_state = random_state
         self.selection = selection
+        self.net_options = net_options
         self.device = device
         self.precision = precision
         self.n_threads = n_threads
@@ -668,6 +672,7 @@ class ElasticNetLogisticCV(_NetMixin, _CrossValidatedClassifier):
         max_iter: int = 10000,
         tol: float = 1e-4,
         verbose: int = 0,
+        net_options: Any = None,
         device: str = "auto",
         precision: str = "auto",
         n_threads: int | None = None,
@@ -683,6 +688,7 @@ class ElasticNetLogisticCV(_NetMixin, _CrossValidatedClassifier):
         self.max_iter = max_iter
         self.tol = tol
         self.verbose = verbose
+        self.net_options = net_options
         self.device = device
         self.precision = precision
         self.n_threads = n_threads

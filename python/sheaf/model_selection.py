@@ -15,7 +15,7 @@ from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import Array
-from ._compat import search_weighs_scores
+from ._compat import read_frame, search_weighs_scores
 from ._pipelines import last_step
 from ._scoring import read_scoring
 from ._search import Data, Search, read_candidate
@@ -158,7 +158,7 @@ class SheafSearchCV(GridSearchCV):  # type: ignore[misc]
         model = last_step(estimator)  # refuses what is not of this package before it looks at the data
         if y is None:
             raise ValueError("SheafSearchCV requires y to be passed, but the target y is None")
-        X, y, groups = indexable(X, y, groups)
+        X, y, groups = indexable(read_frame(X), y, groups)
         data = Data(estimator, X, y, fit_params)
         folds = check_cv(self.cv, y, classifier=is_classifier(estimator))
         splits = [row_numbers(split, len(data.labels)) for split in folds.split(X, y, groups)]

@@ -71,8 +71,10 @@ def _check_parameters(estimator: Any, ours: Any, y: Any) -> None:
     for name, parameter in inspect.signature(type(estimator).__init__).parameters.items():
         if name != "self" and name not in known and getattr(estimator, name) != parameter.default:
             raise ValueError(f"it has no {name}")
-    if np.ndim(y) > 1 and np.shape(y)[1] > 1:
+    if np.ndim(y) > 1 and np.shape(y)[1] > 1 and not isinstance(ours, linear_model.Ridge):
         raise ValueError("several targets")
+    if isinstance(ours, linear_model.LogisticRegression) and ours.solver == "liblinear" and ours.fit_intercept and not ours.dual:
+        raise ValueError("solver='liblinear' penalises the intercept")
     if isinstance(ours, linear_model.QuantileRegressor) and ours.alpha == 0:
         raise ValueError("alpha is 0")  # without a penalty training ends before the linear program's solution
 

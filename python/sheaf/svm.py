@@ -53,8 +53,8 @@ class LinearSVC(DecisionMixin, LinearMixin, WeightedClassifier):
 
     Parameters
     ----------
-    penalty : {'l2'}, default='l2'
-        The penalty.
+    penalty : {'l1', 'l2'}, default='l2'
+        The penalty; 'l1': the sum of ``|w|``, with the squared loss, by coordinate descent as elastic nets are trained.
     loss : {'squared_hinge', 'hinge'}, default='squared_hinge'
         The loss.
     dual : bool, default=True
@@ -62,7 +62,8 @@ class LinearSVC(DecisionMixin, LinearMixin, WeightedClassifier):
     tol : float, default=1e-5
         Training stops where the gradient has become this small a share of the one at the start, times the share of the
         rarer class. A tenth of scikit-learn's, so that models of weighted and of repeated rows agree to seven digits.
-        With the hinge loss or 'crammer_singer', where so small a share of what training gains may be left.
+        With the hinge loss, 'crammer_singer' or the penalty 'l1', where so small a share of what training gains may
+        be left.
     C : float, default=1.0
         How much errors weigh against the size of the weights.
     multi_class : {'ovr', 'crammer_singer'}, default='ovr'
@@ -129,14 +130,25 @@ class LinearSVC(DecisionMixin, LinearMixin, WeightedClassifier):
         self.n_threads = n_threads
 
     def _settings(self) -> Iterable[Setting]:
-        choice("penalty", self.penalty, {"l2": ""})
+        penalty = choice("penalty", self.penalty, {"l1": "l1", "l2": "l2"})
         loss = choice("loss", self.loss, {"squared_hinge": "svm", "hinge": "hinge"})
         crammer_singer = choice("multi_class", self.multi_class, {"ovr": "", "crammer_singer": "crammer-singer"})
-        yield Setting("loss", crammer_singer or loss, "loss")
-        yield from _linear_settings(self, by_gradient=(crammer_singer or loss) == "svm")
+        loss = crammer_singer or loss
+        if penalty == "l1" and loss != "svm":
+            raise ValueError("penalty='l1' takes loss='squared_hinge' and multi_class='ovr'")
+        yield Setting("loss", loss, "loss")
+        if penalty == "l1":
+            yield Setting("penalty", "l1", "penalty")
+        yield from _linear_settings(self, by_gradient=loss == "svm" and penalty == "l2")
 
     def _settings_for(self, X: Any, sample_weight: Any) -> Iterable[Setting]:
         yield close_tolerance(self, X)
+
+    def _keep_fitted(self, X: Any) -> None:
+        super()._keep_fitted(X)
+        if len(self.classes_) == 2 and len(self.coef_) == 2:  # one model of both
+            self.coef_ = self.coef_[1:] - self.coef_[:1]
+            self.intercept_ = self.intercept_[1:] - self.intercept_[:1]
 
 
 def _linear_settings(estimator: Any, by_gradient: bool) -> Iterable[Setting]:

@@ -154,16 +154,6 @@ double concordance_of(const py::array_t<double, py::array::c_style>& values,
   return concordance({values.data(), count}, {times.data(), count}, {events.data(), count});
 }
 
-/// A file of any format; missing values are NaN unless the settings say otherwise.
-py::object read(const Surroundings& surroundings, const std::string& file, const Texts& settings) {
-  ReadOptions options;
-  options.missing = Missing::keep;
-  bindings::set_options(options, settings_of(settings));
-  bindings::List list;
-  run(surroundings, [&](const Context& context) { list = bindings::read(context, file, options, false); });
-  return to_python(std::move(list));
-}
-
 /// Whether values are used where they lie.
 bool is_borrowed(const AnyDataset& dataset) {
   return std::visit(
@@ -203,7 +193,6 @@ void add_data(py::module_& module) {
       .def_property_readonly("is_borrowed", &is_borrowed);
   module.def("devices", [] { return records_of(bindings::devices_table()); });
   module.def("concordance", &concordance_of);
-  module.def("read", &read);
 }
 
 }  // namespace sheaf::python

@@ -16,16 +16,11 @@ py::array over(const Array<Element>& values, std::vector<py::ssize_t> shape, con
   return array;
 }
 
-template <class Element>
-py::array_t<Element> list_of(const std::vector<Element>& values) {
-  return py::array_t<Element>(static_cast<py::ssize_t>(values.size()), values.data());
-}
-
+/// Its description, and `values` or, of a sparse one, `values`, `indices` and `offsets`.
 template <class T>
-py::dict arrays_of(Dataset<T> read) {
+py::object arrays_of(Dataset<T> read) {
   const auto dataset = std::make_shared<const Dataset<T>>(std::move(read));
-  py::dict result;
-  result["shape"] = py::make_tuple(dataset->rows(), dataset->features());
+  auto result = to_python(bindings::describe(*dataset));
   if (const auto* dense = std::get_if<DenseMatrix<T>>(&dataset->x)) {
     result["values"] = over(dense->values, {dense->rows, dense->columns}, dataset);
   } else {
@@ -34,25 +29,16 @@ py::dict arrays_of(Dataset<T> read) {
     result["indices"] = over(sparse.indices, {sparse.nonzeros()}, dataset);
     result["offsets"] = over(sparse.offsets, {sparse.rows + 1}, dataset);
   }
-  const auto& target = dataset->target;
-  result["feature_names"] = dataset->feature_names;
-  result["row_names"] = dataset->row_names;
-  result["target_name"] = target.name;
-  result["numbers"] = list_of(target.values);
-  result["classes"] = list_of(target.classes);
-  result["class_names"] = target.class_names;
-  result["is_classification"] = !target.empty() && target.looks_like_classes();
-  result["groups"] = list_of(dataset->groups);
-  result["row_weights"] = list_of(dataset->row_columns.weights);
   return result;
 }
 
-py::dict read_file(const std::string& path, bool single, const Texts& reading) {
+/// A file of any format; missing values are NaN unless the settings say otherwise.
+py::object read(const Surroundings& surroundings, const std::string& path, bool single, const Texts& settings) {
   ReadOptions options;
-  bindings::set_options(options, settings_of(reading));
-  if (options.missing == Missing::error) options.missing = Missing::keep;
-  std::variant<Dataset<float>, Dataset<double>> dataset;
-  run({}, [&](const Context& context) {
+  options.missing = Missing::keep;
+  bindings::set_options(options, settings_of(settings));
+  bindings::AnyDataset dataset;
+  run(surroundings, [&](const Context& context) {
     if (single)
       dataset = read_dataset<float>(context, path, options);
     else
@@ -63,6 +49,6 @@ py::dict read_file(const std::string& path, bool single, const Texts& reading) {
 
 }  // namespace
 
-void add_files(py::module_& module) { module.def("read_file", &read_file); }
+void add_files(py::module_& module) { module.def("read", &read); }
 
 }  // namespace sheaf::python

@@ -8,11 +8,19 @@
 namespace sheaf::python {
 namespace {
 
+/// A model of neighbours uses the rows of the dataset, which is kept as long as the model is.
 Model train(const Surroundings& surroundings, const AnyDataset& dataset, const ModelOptions& options,
             const py::object& weights) {
   const auto row_weights = row_weights_of(weights, dataset.rows());
+  const auto* neighbors = options.get_if<KnnOptions>();
+  const auto* rows = std::get_if<Dataset<double>>(&dataset.any);
   Model model;
-  run(surroundings, [&](const Context& context) { model = bindings::fit(context, dataset.any, options, row_weights); });
+  run(surroundings, [&](const Context& context) {
+    if (neighbors != nullptr && rows != nullptr && row_weights.empty())
+      model = train_knn_in_place(context, *rows, *neighbors);
+    else
+      model = bindings::fit(context, dataset.any, options, row_weights);
+  });
   return model;
 }
 
@@ -39,6 +47,16 @@ py::array_t<double> leave_one_out(const Surroundings& surroundings, const AnyDat
                dataset.any);
   });
   return array_of(predictions, std::ssize(alphas), dataset.rows());
+}
+
+/// Ridge regression of all targets of the dataset, solved directly.
+Model ridge(const Surroundings& surroundings, const AnyDataset& dataset, double alpha,
+            const std::vector<double>& weights, bool intercept) {
+  Model model;
+  run(surroundings, [&](const Context& context) {
+    std::visit([&](const auto& one) { model = train_ridge(context, one, alpha, weights, intercept); }, dataset.any);
+  });
+  return model;
 }
 
 py::object predict(const Model& model, const Surroundings& surroundings, const AnyDataset& dataset,
@@ -82,8 +100,9 @@ void add_models(py::module_& module) {
       .def(py::pickle([](const Model& model) { return model.text(); },
                       [](const std::string& text) { return Model::parse(text, "a pickled model"); }));
   module.def("kinds", [] { return py::object(to_python(bindings::kinds_table())["name"]); });
-  module.def("fit", &train);
+  module.def("fit", &train, py::keep_alive<0, 2>());
   module.def("largest_alpha", &largest_alpha_of);
+  module.def("ridge", &ridge);
   module.def("ridge_leave_one_out", &leave_one_out);
   module.def("huber_threshold", [](const std::vector<double>& targets, const py::object& weights) {
     return huber_threshold(targets, "y", row_weights_of(weights, std::ssize(targets)));

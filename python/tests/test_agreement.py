@@ -378,3 +378,41 @@ def test_linear_svr_with_corners():
     ours = sheaf.LinearSVR(epsilon=0.1, C=0.5, tol=1e-9, max_iter=10**5, loss="epsilon_insensitive").fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-3)
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=2e-3)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("name", ["sklearn-breast-cancer", "sklearn-wine"])
+def test_linear_svms_with_an_l1_penalty(name, intercept):
+    X, y = _data(name)
+    how = {"penalty": "l1", "C": 0.05, "fit_intercept": intercept}
+    theirs = svm.LinearSVC(dual=False, tol=1e-10, max_iter=10**6, random_state=0, **how).fit(X, y)
+    for rows in (X, sparse.csr_matrix(X)):
+        ours = sheaf.LinearSVC(tol=1e-10, max_iter=10**5, **how).fit(rows, y)
+        np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+        np.testing.assert_allclose(ours.decision_function(rows), theirs.decision_function(X), atol=1e-3)
+    with pytest.raises(ValueError, match="penalty='l1' takes loss='squared_hinge'"):
+        sheaf.LinearSVC(penalty="l1", loss="hinge").fit(X, y)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_one_model_of_two_classes(intercept):
+    X, y = datasets.make_classification(n_classes=2, random_state=0)
+    how = {"multi_class": "crammer_singer", "fit_intercept": intercept}
+    theirs = svm.LinearSVC(tol=1e-8, max_iter=10**6, random_state=0, **how).fit(X, y)
+    ours = sheaf.LinearSVC(**how).fit(X, y)
+    assert ours.coef_.shape == theirs.coef_.shape and ours.score(X, y) >= 0.9
+    close = sheaf.LinearSVC(tol=1e-7, max_iter=10**5, **how).fit(X, y)
+    np.testing.assert_allclose(close.decision_function(X), theirs.decision_function(X), atol=1e-2)
+
+
+@pytest.mark.parametrize("C", [1, 1000])
+def test_multinomial_models_of_large_C_are_trained_to_the_end(C):
+    X, y = datasets.load_digits(return_X_y=True)
+    X, y = X[:500], y[:500]
+
+    def objective(model):
+        return (model.coef_**2).sum() / 2 - C * model.predict_log_proba(X)[np.arange(len(y)), y].sum()
+
+    theirs = linear_model.LogisticRegression(C=C, solver="newton-cg", tol=1e-8, max_iter=10**4).fit(X, y)
+    ours = sheaf.LogisticRegression(C=C, max_iter=10**4).fit(X, y)
+    assert objective(ours) < 1.005 * objective(theirs)

@@ -51,7 +51,10 @@ OTHERS = [
     sheaf.InformationSelector(),
     sheaf.StabilitySelector(n_resamples=2),
     sheaf.KNeighborsTransformer(),
+    sheaf.NearestNeighbors(),
+    sheaf.RadiusNeighborsTransformer(radius=3),
 ]
+RADIUS = [sheaf.RadiusNeighborsClassifier(), sheaf.RadiusNeighborsRegressor()]
 CROSS_VALIDATED = [
     sheaf.RidgeCV(),
     sheaf.LassoCV(n_alphas=5),
@@ -78,7 +81,7 @@ def _on(device, estimator):
     [
         _on(device, estimator)
         for device in DEVICES
-        for estimator in CLASSIFIERS + REGRESSORS + SEVERAL_TARGETS + OTHERS + CROSS_VALIDATED + SEARCHES + AUTOMATIC
+        for estimator in CLASSIFIERS + REGRESSORS + RADIUS + SEVERAL_TARGETS + OTHERS + CROSS_VALIDATED + SEARCHES + AUTOMATIC
     ]
 )
 def test_scikit_learns_own_checks(estimator, check):
@@ -107,7 +110,7 @@ def _outputs(estimator, X):
 
 
 @pytest.mark.parametrize(
-    "estimator", CLASSIFIERS + REGRESSORS + SEVERAL_TARGETS + OTHERS + CROSS_VALIDATED + AUTOMATIC, ids=_name
+    "estimator", CLASSIFIERS + REGRESSORS + RADIUS + SEVERAL_TARGETS + OTHERS + CROSS_VALIDATED + AUTOMATIC, ids=_name
 )
 def test_copies_predict_the_same_to_the_last_bit(estimator):
     X, y = _data(estimator)
@@ -256,7 +259,9 @@ def test_the_number_of_neighbours_may_change_after_fit(estimator):
     np.testing.assert_array_equal(model.predict(X + 0.1), other.predict(X + 0.1))
 
 
-@pytest.mark.parametrize("estimator", CLASSIFIERS + REGRESSORS, ids=_name)
+@pytest.mark.parametrize(
+    "estimator", [one for one in CLASSIFIERS + REGRESSORS + RADIUS if not isinstance(one, sheaf.Ridge)], ids=_name
+)
 def test_targets_in_a_column(estimator):
     X, y = _data(estimator)
     plain = clone(estimator).fit(X, y)

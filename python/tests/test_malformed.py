@@ -38,7 +38,6 @@ from sheaf import _core
         (sheaf.QuantileRegressor(quantile="half"), "quantile must be a number, not 'half'"),
         (sheaf.MultiTaskElasticNet(), "y has one number for each row; MultiTaskElasticNet takes columns of targets"),
         (sheaf.KNeighborsClassifier(metric="haversine"), "metric must be one of"),
-        (sheaf.KNeighborsClassifier(n_neighbors=500), "n_neighbors <= n_samples"),
         (sheaf.KNeighborsClassifier(weights="none"), "weights must be one of"),
         (sheaf.LocalHyperplane(rule="ball"), "rule must be one of"),
         (sheaf.LocalSVM(kernel="poly"), "kernel must be one of"),
@@ -50,6 +49,13 @@ from sheaf import _core
 def test_parameters(two_classes, estimator, words):
     with pytest.raises(ValueError, match=words):
         estimator.fit(*two_classes)
+
+
+def test_more_neighbours_than_rows(two_classes):
+    model = sheaf.KNeighborsClassifier(n_neighbors=500).fit(*two_classes)
+    with pytest.raises(ValueError, match="n_neighbors <= n_samples"):
+        model.predict(two_classes[0])
+    assert model.set_params(n_neighbors=1).score(*two_classes) == 1
 
 
 @pytest.mark.parametrize(

@@ -54,13 +54,12 @@ inline Value matrix_of(const Context& context, Dataset<double>& dataset, bool by
   return parts(std::get<SparseMatrix<double>>(dataset.x));
 }
 
-/// A file of any format, with all that it says of rows and columns. What it does not have is not in the list.
-inline List read(const Context& context, const std::string& file, const ReadOptions& options, bool by_columns) {
-  auto dataset = read_dataset<double>(context, file, options);
+/// All that a dataset says of rows and columns but their values. What it does not have is not in the list.
+template <class T>
+List describe(const Dataset<T>& dataset) {
   List list;
   list.add("rows", dataset.rows()).add("columns", dataset.features()).add("format", dataset.format);
-  list.add("x", matrix_of(context, dataset, by_columns)).add("names", dataset.feature_names);
-  list.add("notes", dataset.notes);
+  list.add("names", dataset.feature_names).add("notes", dataset.notes);
   if (!dataset.row_names.empty()) list.add("row_names", dataset.row_names);
   if (!dataset.levels.empty()) list.add("nominal", dataset.levels);
   const auto& target = dataset.target;
@@ -82,6 +81,14 @@ inline List read(const Context& context, const std::string& file, const ReadOpti
     list.add("weights", std::vector<double>(about_rows.weights.begin(), about_rows.weights.end()));
   if (!about_rows.times.empty()) list.add("order", Places(about_rows.times));
   if (!about_rows.folds.empty()) list.add("folds", Places(about_rows.folds)).add("fold_names", about_rows.fold_names);
+  return list;
+}
+
+/// A file of any format: its values as `x`, and its description.
+inline List read(const Context& context, const std::string& file, const ReadOptions& options, bool by_columns) {
+  auto dataset = read_dataset<double>(context, file, options);
+  auto list = describe(dataset);
+  list.add("x", matrix_of(context, dataset, by_columns));
   return list;
 }
 

@@ -43,6 +43,21 @@ inline NeighborLists find_neighbors(const Context& context, const AnyDataset& da
       dataset);
 }
 
+/// All rows within a radius of each query, likewise: `offsets`, `indices` and `distances`.
+inline List find_within(const Context& context, const AnyDataset& dataset, const NeighborOptions& options,
+                        const AnyDataset* queries) {
+  auto lists = std::visit(
+      [&](const auto& one) {
+        using Same = std::decay_t<decltype(one)>;
+        return sheaf::find_within(context, one, options, queries == nullptr ? nullptr : &std::get<Same>(*queries));
+      },
+      dataset);
+  return List()
+      .add("offsets", std::move(lists.offsets))
+      .add("indices", Places(lists.indices))
+      .add("distances", std::move(lists.distances));
+}
+
 /// Rows by queries, column by column, or of the rows among themselves what lies below the diagonal, likewise.
 inline void compute_distances(const Context& context, const AnyDataset& dataset, const DistanceOptions& options,
                               const AnyDataset* queries, double* out) {

@@ -1,4 +1,5 @@
-// Ridge regression with each row left out in turn, without training a model for each.
+// Ridge regression solved by one eigen decomposition: models of several targets or without a penalty, and predictions
+// with each row left out in turn.
 #pragma once
 
 #include <span>
@@ -6,6 +7,7 @@
 
 #include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
+#include <sheaf/solvers/elastic_net.hpp>
 
 namespace sheaf {
 
@@ -16,5 +18,12 @@ template <class T>
 std::vector<double> ridge_leave_one_out(const Context& context, const Dataset<T>& dataset,
                                         std::span<const double> alphas, std::span<const double> weights = {},
                                         bool intercept = true);
+
+/// The model that minimises sum of weight * (y - x'w - intercept)^2 + alpha * w'w for each target by itself, as an
+/// elastic net without an L1 penalty. With an alpha of 0, of all weights that fit best the shortest. Time and memory
+/// grow with the smaller one of rows and features: cubed and squared.
+template <class T>
+LinearModel train_ridge(const Context& context, const Dataset<T>& dataset, double alpha,
+                        std::span<const double> weights = {}, bool intercept = true);
 
 }  // namespace sheaf

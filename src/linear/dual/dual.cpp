@@ -41,6 +41,8 @@ constexpr double largest_gap_ratio = 10;
 /// Coupled: all variables are visited again, and the gap is measured, each time that it is so many times smaller. A
 /// class that is left out stays out until then, and a row has many.
 constexpr double gap_between_recalls = 10;
+/// The same after so many passes: on the variables that are left the gap may fall slowly for want of the others.
+constexpr int passes_between_recalls = 20;
 /// Models of a block that visit a row together, on average; with fewer, each is trained alone.
 constexpr double fewest_together = 2.5;
 
@@ -54,6 +56,7 @@ struct ModelState {
   double first_amount = -1;
   bool from_all = true;    // coupled: the pass begins with all variables
   double recall_at = 0;    // coupled: all variables are visited again once the violation, or the gap, is below it
+  int recalled = 0;        // coupled: passes before that
   double left_out = 0;     // rows
   double visited_gap = 0;  // the estimate of the gap by the visits of a pass, when it was measured last
   double gap_ratio = 1;    // of the gap to that
@@ -135,7 +138,8 @@ struct Rule {
     model.fit.tolerance = wanted_gap(model);
     const bool still = found == 0 && loss != Loss::logistic;  // every variable is at its best
     const bool last = model.fit.iterations >= params.max_iterations || (still && model.left_out == 0);
-    const bool recall = is_coupled() && model.fit.gradient_norm <= model.recall_at;
+    const bool recall = is_coupled() && (model.fit.gradient_norm <= model.recall_at ||
+                                         model.fit.iterations >= model.recalled + passes_between_recalls);
     if (last || still || recall || model.fit.gradient_norm <= model.fit.tolerance) {
       model.visited_gap = sums.gap;
       model.finished = last;
@@ -158,6 +162,7 @@ struct Rule {
     model.fit.converged = measure.gap <= model.fit.tolerance;
     if (model.fit.converged || model.finished) return Next::finish;
     model.recall_at = measure.gap / gap_between_recalls;
+    model.recalled = model.fit.iterations;
     // The estimate by visits does not include rows that were left out.
     const bool comparable = model.left_out == 0 && model.visited_gap > 0;
     model.gap_ratio = comparable ? std::clamp(measure.gap / model.visited_gap, 1.0, largest_gap_ratio) : 1.0;

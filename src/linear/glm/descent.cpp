@@ -135,15 +135,19 @@ void Descent<T>::run(Fits<T>& fits) {
 }
 
 /// A second stopping test for classes, whose least loss is 0: with a small penalty the least objective is a small share
-/// of the objective at the start, and a gradient that is small relative to the first one proves little. Without a
-/// penalty there may be no minimum.
+/// of the objective at the start, and a gradient that is small relative to the first one proves little. The last eighth
+/// of the steps counts: short steps follow one another where curvatures differ much. Without a penalty there may be no
+/// minimum.
 template <class T>
 bool Descent<T>::gained_little(const State& state) const {
   const auto& params = objective_.params();
   const bool classes = objective_.multinomial() || params.loss == Loss::logistic;
   if (!classes || !(objective_.sheaf().tasks[static_cast<std::size_t>(state.task)].alpha > 0)) return true;
   constexpr double noise = 10 * static_cast<double>(std::numeric_limits<T>::epsilon());
-  return state.fall <= std::max(relative_tolerance(), noise) * state.f;
+  const auto steps = std::ssize(state.objectives) - 1;
+  if (steps < 1) return true;
+  const double before = state.objectives[static_cast<std::size_t>(steps - std::max<std::ptrdiff_t>(1, steps / 8))];
+  return before - state.f <= std::max(relative_tolerance(), noise) * state.f;
 }
 
 /// Marks the tasks that have finished; returns whether there are any.
@@ -155,6 +159,7 @@ bool Descent<T>::check(const std::vector<double>& measures) {
     State& state = states_[t];
     if (state.start < 0) state.start = measures[t];
     const double rounding = 10 * static_cast<double>(std::numeric_limits<T>::epsilon()) * (1 + std::abs(state.f));
+    state.objectives.push_back(state.f);
     state.fit.objective = state.f;
     state.fit.gradient_norm = state.start > 0 ? measures[t] / state.start : 0.0;
     state.fit.tolerance = relative;
@@ -210,7 +215,6 @@ void Descent<T>::search_lines() {
   }
   for (std::size_t t = 0; t < tasks(); ++t) {
     states_[t].length = lengths[t];
-    states_[t].fall = lengths[t] > 0 ? states_[t].f - lines[t].value() : 0.0;
     if (lengths[t] > 0) states_[t].f = lines[t].value();
   }
   move(lengths, std::any_of(lines.begin(), lines.end(), [](const auto& line) { return line.gave_up(); }));

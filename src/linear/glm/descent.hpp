@@ -25,11 +25,11 @@ class Descent {
 
  protected:
   struct State {
-    std::int32_t task = 0;  // in the sheaf
-    double f = 0;           // objective at w
-    double fall = 0;        // of the objective, by the last step
-    double start = -1;      // the measure at the start
-    double length = 0;      // of the last step
+    std::int32_t task = 0;                // in the sheaf
+    double f = 0;                         // objective at w
+    std::vector<double> objectives = {};  // at the steps so far
+    double start = -1;                    // the measure at the start
+    double length = 0;                    // of the last step
     bool finished = false;
     TaskFit fit;
     FitProgress progress;

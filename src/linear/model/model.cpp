@@ -286,6 +286,12 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
                                "the penalty includes the weight of the bias, as in LIBLINEAR; hinge, crammer-singer, "
                                "epsilon-insensitive and the solver dual: always",
                                "no; --loss svm: yes"),
+      used_in(
+          ParameterUse::fit,
+          choice_row<O, LinearPenalty>(
+              "penalty", &O::penalty, {{"l2", LinearPenalty::l2}, {"l1", LinearPenalty::l1}},
+              "the sum of squares of the weights, halved, or the sum of their sizes (logistic and svm; solver, stop "
+              "and rule do not count); to search with the latter, see --model elastic-net-logistic")),
       class_weight_row<O>("factor of one class's cost (may be given several times), or balanced"),
       choice_row<O, StepRule>("rule", &O::rule,
                               {{"trust-region", StepRule::trust_region}, {"line-search", StepRule::line_search}},

@@ -147,9 +147,12 @@ bool takes_numbers(const KnnOptions& options, const Target& target) {
   return !target.looks_like_classes();
 }
 
+namespace {
+
+/// `in_place`: rows of double precision stay where they are, if all have a weight.
 template <class T>
-KnnModel train_knn(const Context& context, const Dataset<T>& dataset, const KnnOptions& options,
-                   std::span<const float> row_weights) {
+KnnModel train(const Context& context, const Dataset<T>& dataset, const KnnOptions& options,
+               std::span<const float> row_weights, bool in_place) {
   const auto labels = labels_for(dataset.target, dataset.source, dataset.rows(), options);
   neighbors::check_options(options, labels.regression());
   neighbors::check_values(context, dataset, options.distance, options.rule != LocalRule::votes);
@@ -171,7 +174,9 @@ KnnModel train_knn(const Context& context, const Dataset<T>& dataset, const KnnO
   model.class_names = labels.class_names;
   model.features = dataset.features();
   model.feature_names = dataset.feature_names;
-  model.x = some_rows<double>(dataset.x, rows);
+  if constexpr (std::is_same_v<T, double>)
+    if (in_place && std::ssize(rows) == dataset.rows()) model.x = borrowed(dataset.x);
+  if (model.rows() == 0) model.x = some_rows<double>(dataset.x, rows);
   model.classes = some_of(labels.classes, rows);
   model.values = some_of(labels.values, rows);
   model.row_weights = some_of(std::vector<float>(row_weights.begin(), row_weights.end()), rows);
@@ -182,6 +187,18 @@ KnnModel train_knn(const Context& context, const Dataset<T>& dataset, const KnnO
   static_cast<void>(
       neighbors::make_row_pair(context, kept, static_cast<const Dataset<double>*>(nullptr), model.distance));
   return model;
+}
+
+}  // namespace
+
+template <class T>
+KnnModel train_knn(const Context& context, const Dataset<T>& dataset, const KnnOptions& options,
+                   std::span<const float> row_weights) {
+  return train(context, dataset, options, row_weights, false);
+}
+
+KnnModel train_knn_in_place(const Context& context, const Dataset<double>& dataset, const KnnOptions& options) {
+  return train(context, dataset, options, {}, true);
 }
 
 template <class T>
