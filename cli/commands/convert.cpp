@@ -5,6 +5,7 @@
 
 #include "command.hpp"
 #include "core/fail.hpp"
+#include "data/keep_features.hpp"
 #include "data/matrices/market.hpp"
 #include "data/write/made_from.hpp"
 #include "tables.hpp"
@@ -36,19 +37,6 @@ struct Convert {
       write_table(common, context, dataset, output, writing);
       if (made) keep_made_from(*made, output);
     });
-  }
-
-  /// Groups that were found in a column which is kept as well are not written twice.
-  template <class T>
-  static void drop_kept_groups(Dataset<T>& dataset) {
-    const auto holds_groups = [&](const KeptColumn& column) {
-      for (std::size_t i = 0; i < dataset.groups.size(); ++i)
-        if (column.values[i] != dataset.group_names[static_cast<std::size_t>(dataset.groups[i])]) return false;
-      return true;
-    };
-    if (dataset.groups.empty() || std::none_of(dataset.kept.begin(), dataset.kept.end(), holds_groups)) return;
-    dataset.groups.clear();
-    dataset.group_names.clear();
   }
 
   /// Columns that only training uses would be lost in a file that can't say what they are.

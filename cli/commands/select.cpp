@@ -54,6 +54,7 @@ struct Select {
 
   void run() {
     outputs.check(common.json());
+    reading.keep_left_out = !outputs.apply.empty() && given_format() != "libsvm";
     if (model.wanted()) return run_model();
     if (!load_cuts.empty()) request.cuts = load_binning(load_cuts);
     if (request.cuts && request.cuts->missing == MissingState::own) keep_missing(reading, request.binning);
@@ -135,19 +136,27 @@ struct Select {
       write_text_file(path, text());
   }
 
+  /// The format of the reduced dataset; empty: that of the input.
+  std::string given_format() const {
+    return writing.format == "auto" ? std::string(format_by_name(outputs.apply)) : writing.format;
+  }
+
   /// In the input's format, unless the output's name implies another. Features stay what they were: LIBSVM keeps their
-  /// indices, and those without names are called by their positions.
+  /// indices, and those without names are called by their positions. Columns that are no features are kept.
   template <class T>
   void write_reduced(const Context& context, const Dataset<T>& dataset, const std::vector<std::int64_t>& features,
                      const std::string& instead) const {
     auto how = writing;
     how.missing = request.binning.missing == MissingState::own;
-    if (how.format == "auto")
-      how.format = format_by_name(outputs.apply).empty() ? dataset.format : format_by_name(outputs.apply);
-    write_dataset(context,
-                  how.format == "libsvm" ? keep_features(dataset, features)
-                                         : take_named_features(dataset, features, context.threads()),
-                  outputs.apply, how);
+    how.format = given_format().empty() ? dataset.format : given_format();
+    auto reduced = how.format == "libsvm" ? keep_features(dataset, features)
+                                          : take_named_features(dataset, features, context.threads());
+    drop_kept_groups(reduced);
+    write_dataset(context, reduced, outputs.apply, how);
+    std::vector<std::string> kept;
+    for (const auto& column : dataset.kept) kept.push_back(column.name);
+    if (!kept.empty() && !common.quiet())
+      say(fmt::format("{}: columns that are no features are kept as they are: {}", input, join_names(kept)));
     keep_made_from({"select", input, instead}, outputs.apply);
   }
 

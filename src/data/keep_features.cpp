@@ -56,6 +56,20 @@ Dataset<T> take_named_features(const Dataset<T>& dataset, std::span<const std::i
   return result;
 }
 
+template <class T>
+void drop_kept_groups(Dataset<T>& dataset) {
+  const auto holds_groups = [&](const KeptColumn& column) {
+    for (std::size_t i = 0; i < dataset.groups.size(); ++i)
+      if (column.values[i] != dataset.group_names[static_cast<std::size_t>(dataset.groups[i])]) return false;
+    return true;
+  };
+  if (dataset.groups.empty() || std::none_of(dataset.kept.begin(), dataset.kept.end(), holds_groups)) return;
+  dataset.groups.clear();
+  dataset.group_names.clear();
+}
+
+template void drop_kept_groups(Dataset<float>&);
+template void drop_kept_groups(Dataset<double>&);
 template Dataset<float> keep_features(const Dataset<float>&, std::span<const std::int64_t>);
 template Dataset<double> keep_features(const Dataset<double>&, std::span<const std::int64_t>);
 template Dataset<float> take_named_features(const Dataset<float>&, std::span<const std::int64_t>, int);

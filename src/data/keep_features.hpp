@@ -16,4 +16,8 @@ Dataset<T> keep_features(const Dataset<T>& dataset, std::span<const std::int64_t
 template <class T>
 Dataset<T> take_named_features(const Dataset<T>& dataset, std::span<const std::int64_t> features, int threads);
 
+/// Groups that were found in a column which is kept as well are not written twice.
+template <class T>
+void drop_kept_groups(Dataset<T>& dataset);
+
 }  // namespace sheaf

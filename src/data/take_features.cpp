@@ -66,6 +66,7 @@ Dataset<T> take_features(const Dataset<T>& dataset, std::span<const std::int64_t
   result.groups = dataset.groups;
   result.group_names = dataset.group_names;
   result.row_columns = dataset.row_columns;
+  result.kept = dataset.kept;
   result.source = dataset.source;
   result.format = dataset.format;
   return result;

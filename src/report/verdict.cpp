@@ -59,6 +59,33 @@ std::string what_text(const SearchResult& r) {
                      r.class_names[1 - positive], grouped(r.features), grouped(r.rows));
 }
 
+/// Scores of probabilities count after calibration, which the scores of points do not see.
+std::string calibrated_text(const SearchResult& r) {
+  const auto calibrated = report::calibrated_scores(r);
+  const auto metric = *r.options.score;
+  if (!calibrated || (metric != Metric::log_loss && metric != Metric::brier_score)) return {};
+  const auto& found = metric == Metric::log_loss ? calibrated->log_loss : calibrated->brier_score;
+  return fmt::format(" That is before calibration; the calibrated probabilities of held-out rows have {:.3f}.",
+                     found.mean);
+}
+
+/// Of several models, those that were dropped count too.
+std::int64_t points_tried(const SearchResult& r) {
+  std::int64_t tried = 0;
+  for (const auto& model : r.models) tried += model.points;
+  return std::max<std::int64_t>(tried, std::ssize(r.level.points));
+}
+
+/// A deviance means nothing by itself.
+std::string concordance_text(const SearchResult& r) {
+  if (r.options.score != Metric::partial_likelihood_deviance) return {};
+  const auto found =
+      r.outer.empty() ? r.summary(r.level.chosen.chosen, Metric::concordance) : r.outer_summary(Metric::concordance);
+  return fmt::format(
+      " The concordance is {:.3f}: that share of the pairs of rows is in the right order (0.5 is as good as a coin).",
+      found.mean);
+}
+
 /// The score to expect on new rows, besides that of the chosen point.
 std::string estimate_text(const SearchResult& r, const ScoreSummary& inner) {
   const auto title = info(*r.options.score).title;
@@ -66,7 +93,7 @@ std::string estimate_text(const SearchResult& r, const ScoreSummary& inner) {
     return fmt::format(
         "On held-out rows the {} is {:.3f}. It is the best of {} points on these rows and so a little too good; nested "
         "validation (outer 5) says what to expect.",
-        title, inner.mean, grouped(std::ssize(r.level.points)));
+        title, inner.mean, grouped(points_tried(r)));
   std::vector<double> scores;
   for (const auto& fold : r.outer) scores.push_back(fold.scores.score(*r.options.score));
   const auto [low, high] = std::minmax_element(scores.begin(), scores.end());
@@ -96,7 +123,7 @@ std::string verdict(const SearchResult& r) {
   const auto metric = *r.options.score;
   const auto inner = r.summary(r.level.chosen.chosen, metric);
   const auto honest = r.outer.empty() ? inner : r.outer_summary(metric);
-  auto text = what_text(r) + " " + estimate_text(r, inner);
+  auto text = what_text(r) + " " + estimate_text(r, inner) + calibrated_text(r) + concordance_text(r);
   const auto baseline = baseline_of(r);
   if (r.permutation_test) text += chance_text(r);
   if (baseline.known) {

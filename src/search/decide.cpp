@@ -143,8 +143,20 @@ Metric default_score(const FamilyTraits& traits, const Target& target) {
   return target.class_names.size() == 2 ? Metric::auc : Metric::balanced_accuracy;
 }
 
-void decide_score(const FamilyTraits& traits, const Target& target, SearchOptions& options) {
-  if (!options.score) options.score = default_score(traits, target);
+/// A note if the default score is another one than people expect. Frequent classes have a note of their own.
+void note_score(const SearchOptions& options, const Target& target, std::vector<std::string>& notes) {
+  if (!options.full || options.score != Metric::auc || largest_share(target) >= frequent_class) return;
+  notes.emplace_back(
+      "models are chosen by AUC, the default of elastic nets, which asks how well rows of different classes are told "
+      "apart at any threshold (score accuracy: by the share of right predictions)");
+}
+
+void decide_score(const FamilyTraits& traits, const Target& target, SearchOptions& options,
+                  std::vector<std::string>& notes) {
+  if (!options.score) {
+    options.score = default_score(traits, target);
+    note_score(options, target, notes);
+  }
   const auto& score = info(*options.score);
   if (score.survival != traits.survival)
     fail_usage("{} is {} survival; scores of {} are {}", score.name, score.survival ? "a score of" : "no score of",
@@ -290,7 +302,7 @@ void decide(const Dataset<T>& dataset, SearchSpace& space, SearchOptions& option
   if (options.stack > 0 && traits.survival) fail_usage("a stack is for classes and numeric targets, not for survival");
   if (options.learning_curve && !options.full) fail_usage("a learning curve is that of a search over all rows");
   engine::decide_splits(traits, dataset, options, space.notes);
-  engine::decide_score(traits, dataset.target, options);
+  engine::decide_score(traits, dataset.target, options, space.notes);
   engine::decide_strategy(traits, options);
   check_row_weights(options.row_weights, dataset.rows());
 }

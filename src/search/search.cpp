@@ -112,7 +112,8 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
   for (const auto& candidate : decided.candidates) {
     result.models.push_back(engine::compared_model(candidate, *trained, result.models.size()));
     work.push_back(search_work(dataset, candidate.space, result.options).operations);
-    strategies.push_back({candidate.strategy, result.options.trials, plan.splits(), context.seed(), candidate.extend});
+    strategies.push_back({candidate.strategy, result.options.trials, plan.splits(), context.seed(), candidate.extend,
+                          decided.choose_candidates});
   }
   if (strategies.empty())
     strategies.push_back(

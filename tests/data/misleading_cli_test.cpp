@@ -98,6 +98,28 @@ TEST_F(Misleading, ConvertKeepsColumnsAndWhatSelectNoted) {
   EXPECT_TRUE(holds(read.out, "12 rows x 1 feature")) << read.out;
 }
 
+TEST_F(Misleading, SelectKeepsColumnsThatAreNoFeatures) {
+  Random random(21);
+  std::string raw = "id,a,patient,b,label\n";
+  std::vector<std::string> ids;
+  for (int i = 0; i < 60; ++i) {
+    ids.push_back("P" + std::to_string(100 + i));
+    raw += ids.back() + "," + std::to_string(random.normal() + 3 * (i % 2)) + "," + std::to_string(i / 4) + "," +
+           std::to_string(random.normal()) + (i % 2 == 0 ? ",x\n" : ",y\n");
+  }
+  write("raw.csv", raw);
+  for (const std::string how : {"--bins 5", "--model lasso --task classification --splits 3"}) {
+    const auto outcome = shell("sheaf select raw.csv --apply one.csv " + how + (how[2] == 'b' ? " --count 1" : ""));
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_TRUE(holds(outcome.err, "kept as they are: id and patient")) << outcome.err;
+    const auto header = file("one.csv").substr(0, file("one.csv").find('\n'));
+    EXPECT_TRUE(header.starts_with("id,patient,a,") && header.ends_with("label")) << header;
+    EXPECT_FALSE(holds(header, "group")) << "the patients are written once";
+    for (const auto& id : ids) EXPECT_TRUE(holds(file("one.csv"), "\n" + id + ",")) << id;
+  }
+  ASSERT_EQ(shell("sheaf select raw.csv --bins 5 --count 1 --apply one.svm").code, 0) << "which holds numbers alone";
+}
+
 TEST_F(Misleading, DoubtsAreSaidBySearchFitAndInfoAlike) {
   struct Case {
     std::string text;
@@ -283,6 +305,18 @@ TEST_F(Misleading, ATableWithoutTheColumnsOfTheModelIsRefused) {
   write("other.csv", "height,weight\n1,2\n3,4\n");
   for (const std::string flag : {"", " --quiet"})
     EXPECT_TRUE(complains(shell("sheaf predict other.csv --model-file m" + flag), 1, {"other.csv", "Age"}));
+}
+
+TEST_F(Misleading, NamesThatDifferInLetterCaseAreNamed) {
+  std::string table = "Age,dose,label\n";
+  for (int i = 0; i < 30; ++i) table += std::to_string(i) + "," + std::to_string(i % 7) + (i < 15 ? ",a\n" : ",b\n");
+  write("t.csv", table);
+  ASSERT_EQ(shell("sheaf fit t.csv --output m").code, 0);
+  write("small.csv", "dose,age,remark\n3,40,x\n4,50,y\n");
+  ASSERT_EQ(shell("sheaf convert small.csv small.sheaf --label none").code, 0);
+  for (const std::string other : {"small.csv", "small.sheaf"})
+    EXPECT_TRUE(complains(shell("sheaf predict " + other + " --model-file m"), 1,
+                          {other, "missing: Age", "'Age' is there as 'age'", "letter case"}));
 }
 
 }  // namespace misleading_cli_test

@@ -168,6 +168,44 @@ TEST(SearchDefaults, UnbalancedClassesAreNotChosenByAccuracy) {
             Metric::accuracy);
 }
 
+bool has_note(const SearchResult& result, const std::string& part) {
+  return std::any_of(result.notes.begin(), result.notes.end(),
+                     [&](const auto& note) { return note.find(part) != std::string::npos; });
+}
+
+TEST(SearchDefaults, TheReasonForAucIsNoted) {
+  const auto even = make_rare(300, 2, 1);
+  EXPECT_TRUE(has_note(search(context(), even, "elastic-net-logistic"), "chosen by AUC, the default of elastic nets"));
+  EXPECT_FALSE(has_note(search(context(), even, "elastic-net-logistic", {{"score", "auc"}}), "chosen by AUC"));
+  EXPECT_FALSE(has_note(search(context(), even, "linear"), "chosen by AUC"));
+  const auto rare = search(context(), make_rare(300, 15, 1), "elastic-net-logistic");
+  EXPECT_TRUE(has_note(rare, "93 % of the rows are of class a"));
+  EXPECT_TRUE(has_note(rare, "models are chosen by AUC"));
+  EXPECT_FALSE(has_note(rare, "the default of elastic nets")) << "one reason is enough";
+}
+
+/// Log losses of points are those before calibration: that is said, with the figure after it.
+TEST(SearchDefaults, ScoresBeforeCalibrationAreNoted) {
+  const auto data = make_rare(300, 4, 1.5);
+  const auto result = search(context(), data, "linear", {{"score", "log-loss"}, {"calibrate", "platt"}});
+  EXPECT_TRUE(has_note(result, "probabilities before calibration"));
+  EXPECT_NE(verdict(result).find("the calibrated probabilities of held-out rows have"), std::string::npos);
+  const auto other = search(context(), data, "linear", {{"score", "auc"}, {"calibrate", "platt"}});
+  EXPECT_FALSE(has_note(other, "probabilities before calibration")) << "the order of rows is the same";
+  EXPECT_EQ(verdict(other).find("calibrated"), std::string::npos);
+}
+
+TEST(SearchDefaults, AChoiceWithoutProbabilitiesNamesTheRemedy) {
+  const auto data = make_rare(120, 2, 2);
+  const auto part = "the chosen model has no probabilities";
+  const auto svms = search(context(), data, "svm,knn", {{"k", "1"}});
+  ASSERT_FALSE(svms.model->has_probabilities());
+  EXPECT_TRUE(has_note(svms, part));
+  EXPECT_FALSE(has_note(search(context(), data, "svm,knn", {{"k", "1"}, {"calibrate", "platt"}}), part));
+  EXPECT_FALSE(has_note(search(context(), data, "svm"), part)) << "which was asked for";
+  EXPECT_FALSE(has_note(search(context(), data, "linear,knn"), part));
+}
+
 /// All costs predict the frequent class alone: the accuracy is the same, the models are not.
 TEST(SearchDefaults, OfEqualScoresTheSurerModelIsChosen) {
   const auto result = search(context(), make_rare(600, 30, 1.5), "linear",
@@ -180,6 +218,43 @@ TEST(SearchDefaults, OfEqualScoresTheSurerModelIsChosen) {
       losses.push_back(result.summary(p, Metric::log_loss).mean);
   EXPECT_EQ(result.summary(result.level.chosen.chosen, Metric::log_loss).mean,
             *std::min_element(losses.begin(), losses.end()));
+}
+
+struct RouteAndTolerance {
+  std::string model;
+  NamedSettings settings;
+  double tolerance;  ///< of the AUC if sums are rounded in another order; of some models a pair of rows changes places
+};
+
+/// A unit that is a power of two rounds nothing differently.
+TEST(SearchDefaults, UnitsNamesAndTheOrderOfColumnsChangeNoRoute) {
+  const auto data = make_rare(120, 3, 8);
+  auto unit = data.borrowed();
+  auto& x = std::get<DenseMatrix<double>>(unit.change_x());
+  for (std::int64_t i = 0; i < x.rows; ++i) x.values[3 * i] *= std::exp2(20);
+  auto names = data.borrowed();
+  names.target.class_names = {"other", "one"};
+  const std::vector<std::int64_t> order{2, 0, 1};
+  const auto columns = take_features(data, order, 1);
+  const std::vector<RouteAndTolerance> routes{
+      {"linear", {}, 1e-6},      {"linear", {{"loss", "svm"}, {"cost", "0.1,1"}}, 1e-6},
+      {"elastic-net", {}, 1e-6}, {"elastic-net-logistic", {}, 2e-3},
+      {"glm", {}, 1e-6},         {"knn", {}, 1e-12},
+      {"svm", {}, 2e-3},         {"auto", {}, 2e-3}};
+  for (const auto& route : routes) {
+    auto settings = route.settings;
+    settings.emplace_back("score", "auc");
+    settings.emplace_back("scale", "standard");
+    const auto best = [&](const Dataset<double>& dataset) {
+      const auto result = search(context(), dataset, route.model, settings);
+      return result.summary(result.level.chosen.chosen, Metric::auc).mean;
+    };
+    const double expected = best(data);
+    EXPECT_GT(expected, 0.8) << route.model;
+    EXPECT_EQ(best(unit), expected) << route.model << ", another unit";
+    EXPECT_EQ(best(names), expected) << route.model << ", other names";
+    EXPECT_NEAR(best(columns), expected, route.tolerance) << route.model << ", another order of columns";
+  }
 }
 
 TEST(SearchDefaults, AModelThatPredictsOneClassIsWarnedOf) {

@@ -1,6 +1,7 @@
 // Several models in one search: the same scores as each model alone, an honest choice, and losers that are dropped.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -143,6 +144,36 @@ TEST(SeveralModels, TheModelThatSuitsTheDataIsChosen) {
   }
 }
 
+/// The nets of classes are those that have probabilities.
+TEST(SeveralModels, AutomaticNetsOfClassesHaveProbabilities) {
+  const auto context = context_on(Device::cpu());
+  const auto net_of = [](const SearchResult& result) {
+    for (const auto& model : result.models)
+      if (model.candidate.space.options.family_name() == "elastic-net") return model.candidate.name;
+    return std::string();
+  };
+  const auto two = make_classes(60, Truth::line);
+  EXPECT_EQ(net_of(search(context, two, "auto")), "elastic-net-logistic");
+  auto three = two.borrowed();
+  three.target.class_names.emplace_back("c");
+  for (std::size_t i = 0; i < 60; i += 3) three.target.classes[i] = 2;
+  EXPECT_EQ(net_of(search(context, three, "auto")), "elastic-net-multinomial");
+  EXPECT_TRUE(search(context, two, "elastic-net-logistic").model->has_probabilities());
+}
+
+/// Points that fall far behind are dropped of a choice that is left to the data, not of models that were named.
+TEST(SeveralModels, AllPointsOfNamedModelsAreInTheResults) {
+  const auto context = context_on(Device::cpu());
+  const auto dataset = make_classes(300, Truth::ring);
+  const auto result = search(context, dataset, "knn,linear,svm", {{"cost", "1e-6,1,100"}, {"gamma", "1e-6,0.25"}});
+  std::map<std::string, int> points;
+  for (const auto place : result.level.points)
+    ++points[result.model_of(result.points[static_cast<std::size_t>(place)])->candidate.name];
+  EXPECT_EQ(points.at("linear"), 3);
+  EXPECT_EQ(points.at("svm"), 6);
+  for (const auto& model : result.models) EXPECT_EQ(model.dropped_after, 0) << model.candidate.name;
+}
+
 /// The estimate of nested validation is that of the whole choice, whichever model an outer fold chooses.
 TEST(SeveralModels, NestedValidationRepeatsTheWholeChoice) {
   const auto context = context_on(Device::cpu());
@@ -268,6 +299,7 @@ std::vector<std::int32_t> splits_of_second(double behind) {
   const KnownModels models;
   engine::StrategyOptions options;
   options.splits = 5;
+  options.race = true;
   const std::vector<double> work{1, 2};
   engine::Race race(models, {options, options}, work);
   const std::vector<double> leader{0.90, 0.92, 0.88, 0.91, 0.89};  // standard deviation 0.0158

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/ranges.h>
 
@@ -133,18 +134,30 @@ std::int64_t known_label(const KnownColumns& known, const std::vector<std::strin
   return free == known.count ? -1 : default_label(names, roles, by_name);
 }
 
-/// Ignores columns that a model does not use.
+/// Features of a model that a header lacks, in small letters.
+std::unordered_set<std::string> lacking(const KnownColumns& known, const std::vector<std::string>& names) {
+  const std::unordered_set<std::string_view> there(names.begin(), names.end());
+  std::unordered_set<std::string> result;
+  for (const auto& name : known.features)
+    if (!name.empty() && !there.contains(name)) result.insert(lower_case(name));
+  return result;
+}
+
+/// Ignores columns that a model does not use. One whose name differs in letter case only stays, so that the model can
+/// name it when it misses its own.
 void keep_known(const Reading& reading, const KnownColumns& known, const std::vector<std::string>& names,
                 ColumnRoles& roles) {
   std::unordered_map<std::string_view, std::size_t> places;
   for (std::size_t f = 0; f < known.features.size(); ++f) places.try_emplace(known.features[f], f);
   const bool all_named = places.find({}) == places.end();  // an elastic net need not name what it gives no weight
+  const auto missing = lacking(known, names);
   std::vector<std::string> others;
   for (std::size_t j = 0; j < names.size(); ++j) {
     const auto position = static_cast<std::int64_t>(j);
     if (position == roles.label || roles.taken(position) || roles.ignored[j]) continue;
     const auto found = places.find(names[j]);
     if (found == places.end()) {
+      if (missing.contains(lower_case(names[j]))) continue;
       roles.ignored[j] = true;
       others.push_back(names[j]);
     } else {

@@ -101,6 +101,16 @@ Space space_of(const Dataset<T>& dataset, const SearchSpace& search, std::span<c
   return space;
 }
 
+/// Steps of one SVM where costs are found from the data: the largest of them may need a hundred times as many as the
+/// best one, and would take nearly all of the time. The final model has no such limit.
+SvmOptions with_limited_steps(SvmOptions options, bool open, std::int64_t rows) {
+  constexpr std::int64_t fewest = 100'000;
+  constexpr std::int64_t steps_per_row = 20;
+  if (open && options.max_iterations == SvmOptions{}.max_iterations)
+    options.max_iterations = std::max(fewest, steps_per_row * rows);
+  return options;
+}
+
 template <class T>
 class SvmSearch : public FamilySearch {
  public:
@@ -111,6 +121,7 @@ class SvmSearch : public FamilySearch {
         row_weights_(options.row_weights),
         labels_(kernel::make_svm_labels(dataset.target, dataset.source, dataset.rows(), options_, options.row_weights)),
         space_(space_of(dataset, space, options.row_weights)),
+        limited_(with_limited_steps(options_, is_open(space), dataset.rows())),
         keep_decisions_(options.keep_decisions) {}
 
   const Labels& labels() const override { return labels_; }
@@ -149,7 +160,7 @@ class SvmSearch : public FamilySearch {
    public:
     OnDevice(const SvmSearch& family, const Context& context)
         : family_(family),
-          trainer_(context, family.dataset_, family.labels_, family.options_, family.keep_decisions_) {}
+          trainer_(context, family.dataset_, family.labels_, family.limited_, family.keep_decisions_) {}
     void load(const SplitTable& table) override { trainer_.load(table); }
     std::vector<ModelScores> train(std::span<const Job> jobs, bool /*chosen*/) override {
       const auto kernel = family_.options_at(*jobs.front().point);
@@ -181,6 +192,7 @@ class SvmSearch : public FamilySearch {
   std::span<const float> row_weights_;
   Labels labels_;
   Space space_;
+  SvmOptions limited_;  // of the models that are scored
   bool keep_decisions_;
   mutable std::mutex mutex_;
   mutable KernelCounts counts_;  // of all devices

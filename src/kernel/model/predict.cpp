@@ -79,7 +79,9 @@ Dataset<float> support_of(const SvmModel& model, std::type_identity<float> /*pre
 void check_probabilities(const SvmModel& model) {
   if (model.has_probabilities() || !model.density_marks.empty()) return;
   if (model.has_classes() && model.svms.empty()) return;
-  fail_usage("Model does not support probabiliy estimates: train it with probabilities (-b 1, --probability yes)");
+  fail_usage(
+      "the SVM has no probabilities; train it with them (--probability yes; svm-train: -b 1), or learn them from "
+      "held-out rows in a search (--calibrate platt)");
 }
 
 void add_probabilities(const Context& context, const SvmModel& model, std::span<const kernel::Sides> sides,

@@ -537,8 +537,10 @@ class NetRow : public FamilyRow<NetRow, NetOptions> {
   }
   bool selects_features(const ModelOptions& options) const override { return options.get<NetOptions>().l1_ratio != 0; }
   bool wants_scaling(const ModelOptions& options) const override { return !options.get<NetOptions>().standardise; }
-  std::vector<std::pair<int, std::string>> automatic_kinds(const DataSummary& /*data*/) const override {
-    return {{2, "elastic-net"}};
+  /// Classes: nets with probabilities.
+  std::vector<std::pair<int, std::string>> automatic_kinds(const DataSummary& data) const override {
+    if (!data.target.looks_like_classes()) return {{2, "elastic-net"}};
+    return {{2, data.target.class_names.size() > 2 ? "elastic-net-multinomial" : "elastic-net-logistic"}};
   }
   bool takes_transforms(const ModelOptions& options) const override {
     const auto& own = options.get<NetOptions>();

@@ -91,26 +91,22 @@ void for_glm_predictions(const Context& context, const Dataset<T>& dataset, cons
                           reserved, use, respond);
 }
 
-/// The dispersion of such targets is 0, and the logarithm of the likelihood infinite.
-void check_varies(const Target& target, const std::string& source, GlmFamily family,
-                  std::span<const float> row_weights) {
-  if (family != GlmFamily::gaussian && family != GlmFamily::gamma && family != GlmFamily::inverse_gaussian) return;
+/// Whether all targets that count are the same. A single sample is an Error.
+bool is_constant(const Target& target, const std::string& source, std::span<const float> row_weights) {
   const auto& values = target.values;
   if (values.size() == 1) fail("{}: there is 1 sample, so that there is nothing to learn", source);
   std::size_t first = values.size();
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!row_weights.empty() && row_weights[i] == 0) continue;
     first = std::min(first, i);
-    if (values[i] != values[first]) return;
+    if (values[i] != values[first]) return false;
   }
-  if (first < values.size())
-    fail("{}: the label{} is {} in all rows, so that there is nothing to learn", source,
-         target.name.empty() ? "" : fmt::format(" '{}'", target.name), values[first]);
+  return true;
 }
 
 GlmProblem make_glm_problem(const Target& target, const std::string& source, std::int64_t rows,
                             const GlmOptions& options, std::span<const float> row_weights, std::int64_t features) {
-  GlmProblem problem{{}, {}, glm_kind(options.family, options.link), {}, {}};
+  GlmProblem problem{{}, {}, glm_kind(options.family, options.link), {}, {}, false};
   const auto& kind = problem.kind;
   const bool survival = kind.family == GlmFamily::cox;
   problem.labels = survival
@@ -140,7 +136,8 @@ GlmProblem make_glm_problem(const Target& target, const std::string& source, std
     if (survival) set_survival_targets(features, problem);
     check_targets(info(kind.loss).targets, sheaf.targets, 1, source,
                   fmt::format("the family {}", to_string(kind.family)));
-    check_varies(target, source, kind.family, row_weights);
+    problem.constant_target =
+        kind.dispersed && is_constant(target, source, row_weights) && options.intercept && options.offsets.empty();
     return problem;
   }
   check_two_classes(problem.labels, source);

@@ -32,7 +32,8 @@ struct GlmProblem {
   std::vector<double> class_weights;  // one a class
   GlmKind kind;
   GlmParams params;
-  GlmSheaf sheaf;  // one task on all rows, class weights in its row weights
+  GlmSheaf sheaf;                // one task on all rows, class weights in its row weights
+  bool constant_target = false;  // the intercept alone predicts it exactly
 };
 
 /// Options as decide_glm() returns them, for so many features. Targets that the family does not have, and offsets or

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "linear/losses/losses.hpp"
 #include "linear/model/glm_rows.hpp"
@@ -92,7 +93,10 @@ double number_likelihood(const GlmProblem& problem, const DistributionSums& sums
   return result;
 }
 
-double log_likelihood(const GlmProblem& problem, const DistributionSums& sums, std::span<const double> z) {
+/// Equal targets have a deviance of 0, whose likelihood has no bound: that of a deviance within rounding is finite.
+double log_likelihood(const GlmProblem& problem, DistributionSums sums, std::span<const double> z) {
+  constexpr double rounding = std::numeric_limits<double>::epsilon() * std::numeric_limits<double>::epsilon();
+  if (problem.constant_target) sums.deviance = std::max(sums.deviance, sums.weights * rounding);
   const auto& distribution = info(problem.kind.family);
   if (!distribution.likelihood) return -sums.deviance / 2;
   return distribution.classes ? sums.likelihood : number_likelihood(problem, sums, z);
@@ -219,12 +223,14 @@ void add_statistics(const Context& context, const Dataset<T>& dataset, const Glm
   const auto& kind = problem.kind;
   if (kind.family == GlmFamily::cox) return add_cox_statistics(context, dataset, problem, weights, glm);
   const auto z = training_decisions(context, dataset, problem, weights);
-  const auto sums = kind.classes ? class_sums(problem, z) : number_sums(problem, z);
+  auto sums = kind.classes ? class_sums(problem, z) : number_sums(problem, z);
+  if (problem.constant_target) sums.deviance = sums.pearson = 0;  // but for rounding
   const auto null = null_decisions(problem);
   auto& statistics = glm.statistics;
   statistics.rows = sums.rows;
   statistics.deviance = sums.deviance;
-  statistics.null_deviance = (kind.classes ? class_sums(problem, null) : number_sums(problem, null)).deviance;
+  if (!problem.constant_target)
+    statistics.null_deviance = (kind.classes ? class_sums(problem, null) : number_sums(problem, null)).deviance;
   statistics.log_likelihood = log_likelihood(problem, sums, z);
   statistics.reference = kind.classes ? reference : -1;
   const std::int64_t compared = problem.params.columns > 1 ? problem.params.columns - 1 : 1;

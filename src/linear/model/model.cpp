@@ -112,6 +112,12 @@ void warn_of_glm(const LinearModel& model, std::vector<std::string>& warnings) {
     warnings.emplace_back(
         "the classes of some rows are separated by the features: weights would grow without end, and their standard "
         "errors say nothing; give a penalty (--alpha), or leave out the features that have none");
+  if (info(glm.family).dispersed && glm.statistics.null_deviance == 0) {
+    warnings.emplace_back(
+        "the label is the same in all rows: the model predicts it, and its likelihood, AIC and standard errors say "
+        "nothing");
+    return;
+  }
   if (withholds_errors(model)) warnings.push_back(no_errors_reason(model));
   std::string names;
   int undetermined = 0;

@@ -33,7 +33,10 @@ double sigmoid(double z) { return 1 / (1 + std::exp(-z)); }
 /// The logistic function of each decision value; of several classes divided by their sum.
 void add_probabilities(const LinearModel& model, Predictions& predictions) {
   if (!model.has_probabilities())
-    fail_usage("a model of {} has no probabilities; only logistic regression has", model.solver);
+    fail_usage(
+        "a model of {} has no probabilities; logistic regression has, and a search learns them from held-out rows "
+        "(--calibrate platt)",
+        model.solver);
   const bool one_value = predictions.columns == 1 && model.class_names.size() == 2;
   for (std::int64_t i = 0; i < predictions.rows; ++i) {
     const double* z = predictions.decisions.data() + i * predictions.columns;

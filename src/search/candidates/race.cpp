@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::int32_t few_splits = 2;
 constexpr double most_errors = 3;
+constexpr std::size_t fewest_kept = 4;  // points of a model that are tried on all splits
 
 /// NaN is worst.
 bool is_better(std::span<const double> scores, std::span<const double> than) {
@@ -22,7 +23,7 @@ bool is_better(std::span<const double> scores, std::span<const double> than) {
 }  // namespace
 
 Race::Race(const FamilySearch& family, const std::vector<StrategyOptions>& options, std::span<const double> work)
-    : family_(family), splits_(options.front().splits) {
+    : family_(family), splits_(options.front().splits), drops_(options.front().race) {
   const auto models = family.models();
   for (std::size_t m = 0; m < models.size(); ++m)
     runners_.push_back({static_cast<std::int32_t>(m), make_strategy(models[m]->space(), options[m])});
@@ -40,19 +41,26 @@ std::vector<Trial> Race::joined(const Runner& runner, const std::vector<Trial>& 
 
 /// None: the model is through.
 std::vector<Trial> Race::trials_of(Runner& runner) {
-  if (runner.tried && !runner.first.empty()) {  // it was not dropped: its first trials on all splits
-    auto first = std::exchange(runner.first, {});
-    for (const auto& [point, score] : runner.behind) runner.strategy->learn(point, score);
-    std::erase_if(first, [&](const Trial& trial) { return runner.behind.contains(trial.point); });
-    runner.outcome.points = static_cast<std::int32_t>(runner.behind.size());
-    return joined(runner, first, splits_);
-  }
-  const bool begins = !runner.tried;
-  runner.tried = true;
+  if (runner.stage == Stage::begins)
+    runner.stage = drops_ && !leader_.empty() && splits_ > few_splits ? Stage::few : Stage::all;
+  if (runner.stage == Stage::through) return {};
   auto own = runner.strategy->next();
-  if (!begins || leader_.empty() || splits_ <= few_splits) return joined(runner, own, splits_);
-  runner.first = std::move(own);
-  return joined(runner, runner.first, few_splits);
+  if (runner.stage == Stage::all) return joined(runner, own, splits_);
+  if (!own.empty()) return joined(runner, own, few_splits);
+  runner.stage = Stage::through;
+  return joined(runner, best_on_few(runner), splits_);
+}
+
+/// The best quarter of the points that were tried on few splits, without those that fall behind.
+std::vector<Trial> Race::best_on_few(const Runner& runner) const {
+  std::vector<std::pair<double, const Point*>> order;
+  for (const auto& [point, scores] : runner.on_few)
+    if (!falls_behind(scores)) order.emplace_back(-summarise(scores).mean, &point);
+  const auto kept = std::min(order.size(), std::max(fewest_kept, (runner.on_few.size() + 3) / 4));
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Trial> best;
+  for (std::size_t k = 0; k < kept; ++k) best.push_back({*order[k].second, splits_});
+  return best;
 }
 
 std::vector<Trial> Race::next() {
@@ -68,7 +76,7 @@ std::vector<Trial> Race::next() {
 }
 
 bool Race::falls_behind(std::span<const double> scores) const {
-  if (scores.empty() || leader_.empty() || splits_ < 2) return false;
+  if (!drops_ || scores.empty() || leader_.empty() || splits_ < 2) return false;
   const auto tried = scores.size();
   double difference = 0;
   for (std::size_t s = 0; s < tried; ++s) difference += scores[s] - leader_[s];
@@ -89,17 +97,16 @@ void Race::learn(const Point& /*point*/, double /*score*/) {}
 
 void Race::learn_splits(const Point& point, std::span<const double> splits, double score) {
   auto& runner = runners_[now_];
-  const bool partial = !runner.first.empty();
-  if (partial) {
-    if (falls_behind(splits)) runner.behind.emplace(family_.own_point(point).point, score);
-  } else {
-    runner.strategy->learn(family_.own_point(point).point, score);
-    if (std::ssize(splits) == splits_ && is_better(splits, leader_)) leader_.assign(splits.begin(), splits.end());
-  }
+  const auto own = family_.own_point(point).point;
+  const bool whole = std::ssize(splits) == splits_;
+  if (runner.stage == Stage::few) runner.on_few[own].assign(splits.begin(), splits.end());
+  if (runner.stage != Stage::through) runner.strategy->learn(own, score);
+  if (whole && is_better(splits, leader_)) leader_.assign(splits.begin(), splits.end());
   if (runner.best.size() < splits.size()) runner.best.clear();  // from now on on more splits
   if (runner.best.size() <= splits.size() && is_better(splits, runner.best))
     runner.best.assign(splits.begin(), splits.end());
-  if (std::ssize(splits) == splits_ || partial) ++runner.outcome.points;
+  if (runner.stage == Stage::all && whole) ++runner.outcome.points;
+  if (runner.stage == Stage::few) runner.outcome.points = static_cast<std::int32_t>(runner.on_few.size());
 }
 
 std::vector<Race::Outcome> Race::outcomes() const {

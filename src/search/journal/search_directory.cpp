@@ -169,6 +169,7 @@ struct SearchDirectory::State : SearchLog {
     return journal->recall(batch);
   }
   void keep(std::int32_t batch, const std::vector<ModelScores>& models) override {
+    keeps_batches = true;
     if (shared)
       shared->keep(batch, models);
     else
@@ -199,7 +200,7 @@ struct SearchDirectory::State : SearchLog {
     const bool joined = shared.has_value();
     shared.reset();
     if (joins()) return undo_join(joined);
-    const bool failed = wrote_settings && journal->empty();
+    const bool failed = wrote_settings && !keeps_batches;
     folder.undo(failed, failed || (!wrote_settings && journal->is_new()));
   } catch (...) {  // memory is at its end
   }
@@ -222,6 +223,7 @@ struct SearchDirectory::State : SearchLog {
   nlohmann::json shared_plan;
   bool was_published = false;  ///< by another process, whose journal was read
   bool wrote_settings = false;
+  bool keeps_batches = false;  ///< of this process
 };
 
 SearchDirectory::SearchDirectory(std::string path, Existing existing, const Joining& joining)

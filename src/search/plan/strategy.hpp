@@ -39,6 +39,7 @@ struct StrategyOptions {
   std::int32_t splits = 1;  // of a level
   std::uint64_t seed = 0;
   bool extend = false;  // a grid is extended beyond its ends while scores rise there
+  bool race = false;    // among several models: those that fall behind on few splits are dropped
 };
 /// The space must outlive it.
 std::unique_ptr<PointStrategy> make_strategy(const Space& space, const StrategyOptions& options);

@@ -15,6 +15,8 @@ void note_edges(SearchResult& result) {
   const auto& best = result.point(result.level, result.level.chosen.best);
   const auto* model = result.model_of(best);
   if (model != nullptr && model->candidate.extend && model->candidate.strategy == Strategy::grid) return;
+  if (model != nullptr && model->points > 0 && model->candidate.strategy == Strategy::refine)
+    return;  // which looked beyond its best point; not all that it tried is here
   for (std::size_t axis = 0; axis < result.axes.size(); ++axis) {
     if (best[axis] == SearchAxis::absent) continue;
     double low = best[axis];
@@ -63,12 +65,30 @@ void note_one_out(SearchResult& result) {
       result.splits));
 }
 
+/// The scores of points are those of the models as they are trained.
+void note_calibration(SearchResult& result) {
+  if (!result.options.calibrate || !info(*result.options.score).probabilities) return;
+  result.notes.push_back(
+      fmt::format("points are compared by the {} of probabilities before calibration; those of the calibrated model "
+                  "are reported under calibration",
+                  info(*result.options.score).title));
+}
+
+/// A choice among models may take an SVM without anybody having asked for one.
+void note_probabilities(SearchResult& result) {
+  if (result.models.empty() || !result.model || result.class_names.empty() || result.model->has_probabilities()) return;
+  result.notes.emplace_back(
+      "the chosen model has no probabilities; the same search with calibrate platt learns them from held-out rows");
+}
+
 }  // namespace
 
 void add_notes(const Labels& labels, SearchResult& result) {
   note_edges(result);
   note_one_out(result);
   note_balance(labels, result);
+  note_calibration(result);
+  note_probabilities(result);
 }
 
 }  // namespace sheaf::engine
