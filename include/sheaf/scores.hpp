@@ -3,15 +3,15 @@
 // Decision values are row-major. Two classes have one column, positive for class 0; three or more have one column each.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string_view>
 #include <vector>
 
 namespace sheaf {
 
+/// The metrics that C++ code names, in the order of the table of metrics; it may have others behind them, which
+/// parse_metric() finds.
 enum class Metric : std::uint8_t {
   accuracy,
   balanced_accuracy,
@@ -42,9 +42,8 @@ enum class Metric : std::uint8_t {
   mean_tweedie_deviance,
   mean_pinball_loss,
   concordance,
-  partial_likelihood_deviance,  // the last
+  partial_likelihood_deviance,
 };
-constexpr std::size_t metric_count = static_cast<std::size_t>(Metric::partial_likelihood_deviance) + 1;
 
 struct MetricInfo {
   Metric metric;
@@ -73,21 +72,18 @@ Metric parse_metric(std::string_view name);
 
 constexpr std::size_t roc_points = 101;
 
-constexpr std::array<double, metric_count> no_scores() {
-  std::array<double, metric_count> values{};
-  values.fill(std::numeric_limits<double>::quiet_NaN());
-  return values;
-}
+/// NaN for each metric.
+std::vector<double> no_scores();
 
 /// The scores of one model on its test rows.
 struct Scores {
-  std::array<double, metric_count> values = no_scores();  ///< by Metric; NaN: not defined
-  std::vector<double> roc;                                ///< two classes: roc_curve() at roc_points points
-  std::vector<double> precision_recall;                   ///< two classes: precision_recall_curve() at as many
-  std::vector<double> recall;                             ///< of each class; NaN: no row of it
-  std::vector<std::int64_t> confusion;                    ///< true class x predicted class, if the classes are few
-  std::vector<double> decisions;                          ///< test rows x decision values, if a search was to keep them
-  std::vector<std::int32_t> predicted;                    ///< likewise: the class of each test row; regression: none
+  std::vector<double> values = no_scores();  ///< by Metric; NaN: not defined
+  std::vector<double> roc;                   ///< two classes: roc_curve() at roc_points points
+  std::vector<double> precision_recall;      ///< two classes: precision_recall_curve() at as many
+  std::vector<double> recall;                ///< of each class; NaN: no row of it
+  std::vector<std::int64_t> confusion;       ///< true class x predicted class, if the classes are few
+  std::vector<double> decisions;             ///< test rows x decision values, if a search was to keep them
+  std::vector<std::int32_t> predicted;       ///< likewise: the class of each test row; regression: none
 
   double score(Metric metric) const { return values[static_cast<std::size_t>(metric)]; }
 };

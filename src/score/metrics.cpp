@@ -1,6 +1,7 @@
 #include "score/metrics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ struct Details {
   bool summary = true;
   std::int32_t least_classes = 2;
 };
+
+/// The place of a row is its metric's number; those that Metric does not name stand behind the others.
+constexpr auto unnamed = static_cast<Metric>(255);
 
 constexpr MetricRow row(Metric metric, std::string_view name, std::string_view title, std::string_view about,
                         bool larger_is_better, Need need, double (*value)(const Statistics&), Details details = {}) {
@@ -138,15 +142,18 @@ constexpr std::array rows{
 };
 
 constexpr auto infos = [] {
-  std::array<MetricInfo, metric_count> result{};
-  for (std::size_t k = 0; k < metric_count; ++k) result[k] = rows[k].info;
+  std::array<MetricInfo, rows.size()> result{};
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    result[k] = rows[k].info;
+    result[k].metric = static_cast<Metric>(k);
+  }
   return result;
 }();
 
 constexpr bool in_order() {
   for (std::size_t k = 0; k < rows.size(); ++k)
-    if (rows[k].info.metric != static_cast<Metric>(k)) return false;
-  return rows.size() == metric_count;
+    if (rows[k].info.metric != unnamed && rows[k].info.metric != static_cast<Metric>(k)) return false;
+  return rows.size() < static_cast<std::size_t>(unnamed);
 }
 static_assert(in_order(), "the rows stand in the order of Metric");
 
@@ -167,6 +174,8 @@ const MetricRow& metric_row(Metric metric) { return rows[static_cast<std::size_t
 }  // namespace score
 
 std::span<const MetricInfo> metrics() { return score::infos; }
+
+std::vector<double> no_scores() { return std::vector<double>(score::rows.size(), std::nan("")); }
 
 const MetricInfo& info(Metric metric) { return score::infos[static_cast<std::size_t>(metric)]; }
 

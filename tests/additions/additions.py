@@ -22,7 +22,7 @@ from toys import TOYS
 root = pathlib.Path(__file__).resolve().parent.parent.parent
 
 # Files that an addition touches, tests and documents aside.
-FILES = {"loss": 2, "distribution": 2, "kernel": 2, "metric": 2, "criterion": 1, "format": 2, "parameter": 2}
+FILES = {"loss": 2, "distribution": 2, "kernel": 2, "metric": 1, "criterion": 1, "format": 2, "parameter": 2}
 
 faults = []
 

@@ -182,11 +182,10 @@ TOYS = [
         "metric",
         "error-share",
         [
-            ("include/sheaf/scores.hpp", "  mean_pinball_loss,\n", "  error_share,\nANCHOR"),
-            ("src/score/metrics.cpp", '    row(Metric::mean_pinball_loss, "mean-pinball-loss"',
-             '    row(Metric::error_share, "error-share", "share of errors", "absolute by squared errors",\n'
+            ("src/score/metrics.cpp", "\n};\n\nconstexpr auto infos",
+             '\n    row(unnamed, "error-share", "share of errors", "absolute by squared errors",\n'
              "        small_is_good, Need::errors, [](const Statistics& s) { return s.errors.absolute / s.errors.squares; },\n"
-             "        {.summary = false}),\nANCHOR"),
+             "        {.summary = false}),ANCHOR"),
         ],
         ["src/score/metrics.cpp"],
         [(NUMBERS + "sheaf search t.csv --model elastic-net --score error-share --output share",

@@ -246,7 +246,7 @@ TYPED_TEST(Scoring, ScoresOfSeveralTargetsAreTheirMeans) {
       const auto scores = scorer.score(z.view(), std::span(problem.test_of).first(models));
       for (std::int32_t m = 0; m < models; ++m) {
         const auto tested = problem.rows_of(m);
-        std::array<double, metric_count> sums{};
+        std::vector<double> sums(metrics().size());
         for (std::int32_t t = 0; t < targets; ++t) {
           test::Predictions one;
           for (const auto row : tested) {

@@ -99,7 +99,7 @@ Json model_json(const ModelScores& model) {
 
 ModelScores model_from(const Json& json) {
   ModelScores model;
-  for (std::size_t k = 0; k < metric_count; ++k) model.values[k] = number(json.at("scores").at(k));
+  for (std::size_t k = 0; k < model.values.size(); ++k) model.values[k] = number(json.at("scores").at(k));
   model.roc = json.value("roc", std::vector<double>{});
   if (json.contains("precision_recall")) model.precision_recall = numbers_from(json["precision_recall"]);
   if (json.contains("recall")) model.recall = numbers_from(json["recall"]);
