@@ -140,7 +140,7 @@ class PathWalk final : public CovariancePath {
     for (const auto j : varying_) q_.add_member(j);
     q_.reserve(0, varying_.size());
     q_.constant = true;
-    fill_from_shared();
+    fill_products(x_, *shared_, rows_.weights, total(), q_, scratch_);
     double sum = 0;
     for (std::size_t i = 0; i < rows_.targets.size(); ++i) sum += rows_.weights[i] * rows_.targets[i];
     mean_target_ = task_.intercept ? sum / total() : 0;
@@ -157,33 +157,6 @@ class PathWalk final : public CovariancePath {
     refresh_gradient();
     complete_ = true;
   }
-  /// Fills the products with those of all rows less the rows whose weights differ on this path.
-  void fill_from_shared() {
-    std::vector<std::int32_t> rows;
-    std::vector<double> changes;
-    for (std::size_t i = 0; i < rows_.weights.size(); ++i)
-      if (rows_.weights[i] != shared_->weights[i]) {
-        rows.push_back(static_cast<std::int32_t>(i));
-        changes.push_back(rows_.weights[i] - shared_->weights[i]);
-      }
-    const std::size_t size = q_.size();
-    std::vector<double> centers(size), sums(size);
-    for (std::size_t k = 0; k < size; ++k) centers[k] = shared_->centers[at(q_.members[k])];
-    const bool anew = x_.sparse() ? !rows.empty() : 2 * rows.size() > rows_.weights.size();
-    if (anew)
-      x_.weigh(q_.members, 0, centers, {}, rows_.weights, q_.matrix.data(), q_.stride, scratch_);
-    else if (!rows.empty())
-      x_.weigh(q_.members, 0, centers, rows, changes, q_.matrix.data(), q_.stride, scratch_);
-    const auto features = at(x_.features());
-    if (!anew)
-      for (std::size_t a = 0; a < size; ++a)
-        for (std::size_t b = 0; b <= a; ++b)
-          q_.matrix[a * q_.stride + b] += shared_->products[at(q_.members[a]) * features + at(q_.members[b])];
-    x_.multiply(q_.members, rows_.weights.data(), sums.data());
-    q_.means.resize(size);
-    q_.center(0, centers, sums, total());
-  }
-
   /// At `share` of the way, and of the changes of the intercepts.
   void evaluate(double share) {
     rows_.evaluate(share, changes_);
@@ -318,7 +291,8 @@ class PathWalk final : public CovariancePath {
         if (rows_.free_intercept(at(q_.classes[k]))) centers[k] = double(task_.mean(q_.columns[k]));
     q_.epochs += 1;
     if (classes() > 1) {
-      rows_.weigh_classes(x_, {q_.columns, q_.classes}, first, centers, q_.matrix.data(), q_.stride, q_.means, scratch_);
+      rows_.weigh_classes(x_, {q_.columns, q_.classes}, first, centers, q_.matrix.data(), q_.stride, q_.means,
+                          scratch_);
       return q_.average(first);
     }
     if (risks) {
@@ -462,7 +436,8 @@ class PathWalk final : public CovariancePath {
     return task_.within_limits(q_.columns[k], q_.before[k] + share * (q_.now[k] - q_.before[k]));
   }
   /// The share of the way that does not raise the objective, which is `loss` and `penalty`, by more than rounding does;
-  /// rows are evaluated there, as they were at its end. A loss of counts may be below 0, so that the objective is no measure of their size.
+  /// rows are evaluated there, as they were at its end. A loss of counts may be below 0, so that the objective is no
+  /// measure of their size.
   double take(double loss, double penalty) {
     const double rounding = 1e-14 * (std::abs(loss) + penalty);
     double share = 1;
