@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
@@ -176,6 +177,15 @@ class RowValues {
   }
   void rescale_known(double scale) {
     if (shares_) shares_->rescale(scale);
+  }
+  /// To first order; those of several classes sum to 0.
+  std::vector<double> best_intercepts() const {
+    auto result = intercepts;
+    for (std::size_t k = 0; k < classes(); ++k) result[k] += tilt[k];
+    if (classes() == 1) return result;
+    const double center = std::accumulate(result.begin(), result.end(), 0.0) / static_cast<double>(classes());
+    for (double& intercept : result) intercept -= center;
+    return result;
   }
   /// Whether the intercept of a class is trained.
   bool free_intercept(std::size_t k) const { return free_intercept_ && !(shares_ && shares_->fixed(k)); }
