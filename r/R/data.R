@@ -108,17 +108,9 @@ as_target <- function(y, rows, argument = "y") {
 }
 
 need_classes <- function(y, argument = "y") {
-  if (!is.factor(y)) y <- as_classes(y)
+  if (!is.factor(y)) y <- factor(y)
   if (length(present_levels(y)) < 2) stop_argument(argument, "has fewer than two classes")
   y
-}
-
-# factor(), without a text for each number.
-as_classes <- function(y) {
-  values <- sort(unique(y))
-  names <- as.character(values)
-  if (anyDuplicated(names)) return(factor(y))
-  structure(match(y, values), levels = names, class = "factor")
 }
 
 # Levels that some rows have; levels(droplevels(y)) takes ten times as long.

@@ -52,8 +52,7 @@
 #' @param standardize whether to penalise features as if their standard deviations were 1.
 #' @param intercept whether models have an intercept; Cox models have none.
 #' @param thresh the duality gap at which training ends, as a share of the deviance of the model (quantile: of the model
-#'   without features). The default is about what glmnet's leaves; 1e-09 leaves coefficients right to about 1e-5 of the
-#'   largest.
+#'   without features); 1e-09 leaves coefficients right to about 1e-5 of the largest.
 #' @param penalty.factor one of 0 or more for each column; scaled to a mean of 1, as in glmnet. `Inf`: the column is
 #'   left out, as by `exclude`.
 #' @param exclude numbers of columns to leave out: their coefficients are 0.
@@ -94,7 +93,7 @@ sheaf_net <- function(x, y, family = c("gaussian", "binomial", "poisson", "multi
                       lambda.min.ratio = if (identical(family, "quantile")) 0.05 else if (nrow(x) < ncol(x)) 0.01
                       else 1e-04,
                       lambda = NULL, standardize = TRUE, intercept = TRUE,
-                      thresh = 1e-05,
+                      thresh = if (identical(family, "quantile")) 1e-05 else 1e-06,
                       penalty.factor = rep(1, ncol(x)), exclude = NULL, dfmax = ncol(x) + 1,
                       pmax = min(dfmax * 2 + 20, ncol(x)), lower.limits = -Inf, upper.limits = Inf, maxit = 1e+05,
                       type.multinomial = c("ungrouped", "grouped"), standardize.response = FALSE, quantile = 0.5,

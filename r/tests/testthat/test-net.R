@@ -265,7 +265,7 @@ test_that("paths of several responses are those of glmnet", {
       expect_close(found()$lambda[1:50], expected$lambda[1:50])
     }
   }
-  found <- sheaf_net(features, unname(responses), "mgaussian")
+  found <- sheaf_net(features, unname(responses), "mgaussian", thresh = 1e-11)
   expect_identical(names(found$beta), c("y1", "y2", "y3"))
   expected <- glmnet::glmnet(features, responses, "mgaussian", thresh = 1e-16)
   s <- c(1, 0.123)

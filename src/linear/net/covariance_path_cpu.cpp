@@ -1,5 +1,6 @@
 // Selects the datasets that have covariance paths, and prepares the data shared by the paths of one dataset.
 #include "core/instruction_sets.hpp"
+#include "linear/net/covariance_targets.hpp"
 #include "linear/net/covariance_walk.hpp"
 
 namespace sheaf::linear {
@@ -20,26 +21,38 @@ class CpuCovarianceSolver final : public CovarianceSolver<T> {
     constexpr std::int64_t most_coupled_features = 256;
     if (loss == Loss::cox && x_.features() > most_coupled_features) return false;
     constexpr std::int64_t most_class_weights = 2048;
-    if (loss == Loss::softmax) return x_.features() * classes <= most_class_weights && x_.features() <= 4 * x_.rows();
+    if (loss == Loss::softmax) return x_.features() * classes <= most_class_weights && gradient_is_cheap();
+    if (loss == Loss::squared && classes > 1) return shares_products();
     if (loss != Loss::squared && loss != Loss::logistic && loss != Loss::poisson && loss != Loss::cox) return false;
     if (x_.features() > (ridge ? most_ridge_features : most_features)) return false;
     // A lasso has no more weights than rows.
-    return std::min(x_.features(), x_.rows()) <= most_members && x_.features() <= 4 * x_.rows();
+    return std::min(x_.features(), x_.rows()) <= most_members && gradient_is_cheap();
   }
 
   void share(Loss loss, std::span<const ModelTask<T>> tasks) override {
-    // Products of all features pay if they cost less than looking at all rows for each of 100 models.
-    constexpr std::int64_t few_features = 1024;
-    if (loss != Loss::squared || tasks.empty() || x_.features() > few_features || x_.features() > 2 * x_.rows()) return;
+    if (loss != Loss::squared || tasks.empty() || !shares_products()) return;
     shared_ = std::make_unique<SharedProducts>(covariance::share_products(x_, tasks, threads_));
   }
 
   std::unique_ptr<CovariancePath> path(Loss loss, const ModelTask<T>& task,
                                        std::span<const double> intercepts) const override {
+    if (loss == Loss::squared && intercepts.size() > 1)
+      return std::make_unique<covariance::TargetsWalk<T>>(x_, task, intercepts.size(), *shared_);
     return std::make_unique<covariance::PathWalk<T>>(x_, loss, task, intercepts, shared_.get());
   }
 
  private:
+  /// Products of all features pay if they cost less than looking at all rows for each of 100 models.
+  bool shares_products() const {
+    constexpr std::int64_t few_features = 1024;
+    return x_.features() <= few_features && x_.features() <= 2 * x_.rows();
+  }
+  /// Whether all products of a model with the features cost little beside its own work.
+  bool gradient_is_cheap() const {
+    constexpr std::int64_t few_entries = 1 << 20;
+    return x_.features() <= 4 * x_.rows() || (x_.sparse() && x_.entries() <= few_entries);
+  }
+
   ColumnProducts<T> x_;
   int threads_;
   std::unique_ptr<SharedProducts> shared_;

@@ -338,4 +338,34 @@ class MemberModel {
   std::vector<double> memory_;
 };
 
+/// Fills the matrix of a model under the row weights s, whose sum is `total`, with the products of all rows less those
+/// of the rows whose weights differ on this path. `scratch` is memory that callers keep.
+template <class T>
+void fill_products(const ColumnProducts<T>& x, const SharedProducts& shared, std::span<const double> s, double total,
+                   MemberModel<T>& q, std::vector<double>& scratch) {
+  std::vector<std::int32_t> rows;
+  std::vector<double> changes;
+  for (std::size_t i = 0; i < s.size(); ++i)
+    if (s[i] != shared.weights[i]) {
+      rows.push_back(static_cast<std::int32_t>(i));
+      changes.push_back(s[i] - shared.weights[i]);
+    }
+  const std::size_t size = q.size();
+  std::vector<double> centers(size), sums(size);
+  for (std::size_t k = 0; k < size; ++k) centers[k] = shared.centers[at(q.members[k])];
+  const bool anew = x.sparse() ? !rows.empty() : 2 * rows.size() > s.size();
+  if (anew)
+    x.weigh(q.members, 0, centers, {}, s, q.matrix.data(), q.stride, scratch);
+  else if (!rows.empty())
+    x.weigh(q.members, 0, centers, rows, changes, q.matrix.data(), q.stride, scratch);
+  const auto features = at(x.features());
+  if (!anew)
+    for (std::size_t a = 0; a < size; ++a)
+      for (std::size_t b = 0; b <= a; ++b)
+        q.matrix[a * q.stride + b] += shared.products[at(q.members[a]) * features + at(q.members[b])];
+  x.multiply(q.members, s.data(), sums.data());
+  q.means.resize(size);
+  q.center(0, centers, sums, total);
+}
+
 }  // namespace sheaf::linear::covariance

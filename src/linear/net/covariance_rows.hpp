@@ -7,12 +7,14 @@
 // residuals k u is (1 / S) sum s_i d(k u_i / s_i, y_i) - k u_i o_i, with d of linear/losses.
 //
 // Cox models (covariance_risks.hpp) have no intercept, and their loss couples rows: v_i is the diagonal part of the
-// second derivative, and weigh_features() has all of it. Softmax models (covariance_classes.hpp) have numbers of K classes, those of class k from k * rows on, and as many intercepts.
+// second derivative, and weigh_features() has all of it. Softmax models (covariance_classes.hpp) have numbers of K
+// classes, those of class k from k * rows on, and as many intercepts.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
@@ -99,9 +101,9 @@ class RowValues {
     const auto none = [](std::size_t, std::size_t) {};
     evaluate_parts(share, changes, rows_together, none, none);
   }
-  /// The same for losses of a single decision value, `together` rows, at most rows_together, at a time. Before and after
-  /// a part is visited, before(first, count) and after(first, count) are called; the residuals that the latter finds
-  /// lack the tilt, which is returned and takes the second derivatives times itself off them in the end.
+  /// The same for losses of a single decision value, `together` rows, at most rows_together, at a time. Before and
+  /// after a part is visited, before(first, count) and after(first, count) are called; the residuals that the latter
+  /// finds lack the tilt, which is returned and takes the second derivatives times itself off them in the end.
   template <class Before, class After>
   double evaluate_parts(double share, std::span<const double> changes, std::int64_t together, const Before& before,
                         const After& after) {
@@ -175,6 +177,15 @@ class RowValues {
   }
   void rescale_known(double scale) {
     if (shares_) shares_->rescale(scale);
+  }
+  /// To first order; those of several classes sum to 0.
+  std::vector<double> best_intercepts() const {
+    auto result = intercepts;
+    for (std::size_t k = 0; k < classes(); ++k) result[k] += tilt[k];
+    if (classes() == 1) return result;
+    const double center = std::accumulate(result.begin(), result.end(), 0.0) / static_cast<double>(classes());
+    for (double& intercept : result) intercept -= center;
+    return result;
   }
   /// Whether the intercept of a class is trained.
   bool free_intercept(std::size_t k) const { return free_intercept_ && !(shares_ && shares_->fixed(k)); }

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -48,14 +47,7 @@ class PathWalk final : public CovariancePath {
   }
 
   std::span<const double> weights() const override { return w_; }
-  std::vector<double> intercepts() const override {
-    auto result = rows_.intercepts;
-    for (std::size_t k = 0; k < classes(); ++k) result[k] += rows_.tilt[k];
-    if (classes() == 1) return result;
-    const double center = std::accumulate(result.begin(), result.end(), 0.0) / static_cast<double>(classes());
-    for (double& intercept : result) intercept -= center;
-    return result;
-  }
+  std::vector<double> intercepts() const override { return rows_.best_intercepts(); }
   std::span<const double> products() override {
     if (all_ || left_ || ++since_fresh_ >= 16) find_products();
     return rows_.products;
@@ -140,7 +132,7 @@ class PathWalk final : public CovariancePath {
     for (const auto j : varying_) q_.add_member(j);
     q_.reserve(0, varying_.size());
     q_.constant = true;
-    fill_from_shared();
+    fill_products(x_, *shared_, rows_.weights, total(), q_, scratch_);
     double sum = 0;
     for (std::size_t i = 0; i < rows_.targets.size(); ++i) sum += rows_.weights[i] * rows_.targets[i];
     mean_target_ = task_.intercept ? sum / total() : 0;
@@ -157,33 +149,6 @@ class PathWalk final : public CovariancePath {
     refresh_gradient();
     complete_ = true;
   }
-  /// Fills the products with those of all rows less the rows whose weights differ on this path.
-  void fill_from_shared() {
-    std::vector<std::int32_t> rows;
-    std::vector<double> changes;
-    for (std::size_t i = 0; i < rows_.weights.size(); ++i)
-      if (rows_.weights[i] != shared_->weights[i]) {
-        rows.push_back(static_cast<std::int32_t>(i));
-        changes.push_back(rows_.weights[i] - shared_->weights[i]);
-      }
-    const std::size_t size = q_.size();
-    std::vector<double> centers(size), sums(size);
-    for (std::size_t k = 0; k < size; ++k) centers[k] = shared_->centers[at(q_.members[k])];
-    const bool anew = x_.sparse() ? !rows.empty() : 2 * rows.size() > rows_.weights.size();
-    if (anew)
-      x_.weigh(q_.members, 0, centers, {}, rows_.weights, q_.matrix.data(), q_.stride, scratch_);
-    else if (!rows.empty())
-      x_.weigh(q_.members, 0, centers, rows, changes, q_.matrix.data(), q_.stride, scratch_);
-    const auto features = at(x_.features());
-    if (!anew)
-      for (std::size_t a = 0; a < size; ++a)
-        for (std::size_t b = 0; b <= a; ++b)
-          q_.matrix[a * q_.stride + b] += shared_->products[at(q_.members[a]) * features + at(q_.members[b])];
-    x_.multiply(q_.members, rows_.weights.data(), sums.data());
-    q_.means.resize(size);
-    q_.center(0, centers, sums, total());
-  }
-
   /// At `share` of the way, and of the changes of the intercepts.
   void evaluate(double share) {
     rows_.evaluate(share, changes_);
@@ -212,8 +177,7 @@ class PathWalk final : public CovariancePath {
       const double* row = q_.matrix.data() + b * q_.stride;
       for (std::size_t a = 0; a < size; ++a) found_[a] -= weight * row[a];
     }
-    double with_pulls = 0;
-    double with_rest = 0;
+    double with_pulls = 0, with_rest = 0;
     rows_.intercepts[0] = mean_target_;
     for (std::size_t a = 0; a < size; ++a) {
       const double weight = w_[at(q_.members[a])];
@@ -245,8 +209,7 @@ class PathWalk final : public CovariancePath {
   void compute_gap(const GapGoal& goal, CovarianceReport& report) {
     report.features = sum_features(complete_ ? varying_ : q_.members);
     report.rows = {rows_.loss, 0};
-    double scale = 0;
-    double dual = 0;
+    double scale = 0, dual = 0;
     if (quadratic_) {
       report.rows.dual = (all_ ? squares_ - explained_ : targets_with_residuals()) - rows_.loss;
       scale = dual_scale<Squared>(report.features, report.rows, q_.limited());
@@ -318,7 +281,8 @@ class PathWalk final : public CovariancePath {
         if (rows_.free_intercept(at(q_.classes[k]))) centers[k] = double(task_.mean(q_.columns[k]));
     q_.epochs += 1;
     if (classes() > 1) {
-      rows_.weigh_classes(x_, {q_.columns, q_.classes}, first, centers, q_.matrix.data(), q_.stride, q_.means, scratch_);
+      rows_.weigh_classes(x_, {q_.columns, q_.classes}, first, centers, q_.matrix.data(), q_.stride, q_.means,
+                          scratch_);
       return q_.average(first);
     }
     if (risks) {
@@ -345,29 +309,15 @@ class PathWalk final : public CovariancePath {
                                               std::size_t i) { return std::abs(now[i] - scale * known[i]); });
     const double d = off_ = 2 * off / rows_.volume;
     constexpr double pays_for = 4;  // alphas that follow
+    const bool risks = coupled_ && classes() == 1;
     const double left = d * d * gap;
     const double steps = left > tolerance / 2 ? std::log(2 * left / tolerance) / -std::log(std::min(d * d, 0.9)) : 0;
-    const bool renew =
-        (slow && d >= nearly_exact) || d > 0.5 || pays_for * std::ceil(steps) * evaluation_cost() > renewal_cost();
+    const bool renew = (slow && d >= nearly_exact) || d > 0.5 ||
+                       pays_for * std::ceil(steps) * visit_cost(x_, q_.size() + varying_.size(), classes(), risks) >
+                           product_cost(x_, q_.size(), risks);
     if (!renew && std::abs(scale - 1) >= 1e-3) rescale(scale);
     return renew;
   }
-  /// Cost of the products of the members, in multiplications that find their numbers in a cache.
-  double renewal_cost() const {
-    const auto size = static_cast<double>(q_.size());
-    const double entries = static_cast<double>(x_.entries()) / static_cast<double>(x_.features());
-    if (coupled_ && classes() == 1) return static_cast<double>(x_.rows()) * size * (8 + size);  // gathered by time
-    return x_.sparse() ? 2 * size * size * entries : static_cast<double>(x_.rows()) * size * size / 2;
-  }
-  /// Cost of one more step: columns come from further away, and losses have exponentials.
-  double evaluation_cost() const {
-    constexpr double far = 3;
-    const double losses = (coupled_ && classes() == 1 ? 400 : 150) * static_cast<double>(classes());
-    const auto features = static_cast<double>(q_.size() + varying_.size());
-    const double share = static_cast<double>(x_.entries()) / static_cast<double>(x_.features());
-    return far * share * features + losses * static_cast<double>(x_.rows());
-  }
-
   void rescale(double scale) {
     q_.rescale(scale);
     rows_.rescale_known(scale);
@@ -422,7 +372,12 @@ class PathWalk final : public CovariancePath {
     const bool all = 4 * size >= varying_.size();
     const auto& wanted = all ? varying_ : q_.members;
     const bool at_once = !coupled_ && !quadratic_ && !x_.sparse();
-    at_once ? pass(list, steps, wanted) : go(list, steps);
+    if (at_once) {
+      pass(list, steps, wanted);
+    } else {
+      add_columns(list, steps, rows_.way);
+      evaluate(1);
+    }
     const double share = take(report.rows.loss, report.features.penalty());
     for (std::size_t c = 0; c < classes(); ++c) rows_.intercepts[c] += share * changes_[c];
     for (std::size_t i = 0; i < rows_.way.size(); ++i) rows_.products[i] += share * rows_.way[i];
@@ -434,12 +389,8 @@ class PathWalk final : public CovariancePath {
       update_gradient(wanted);
     return true;
   }
-  /// Rows are evaluated at the end of a step of the weights in the list.
-  void go(std::span<const std::int32_t> list, std::span<const double> steps) {
-    add_columns(list, steps, rows_.way);
-    evaluate(1);
-  }
-  /// The same in one pass over the rows that finds the products of the residuals with the `wanted` features as well.
+  /// Rows are evaluated at the end of a step of the weights in the list, in one pass that finds the products of the
+  /// residuals with the `wanted` features as well.
   void pass(std::span<const std::int32_t> list, std::span<const double> steps, std::span<const std::int32_t> wanted) {
     found_.assign(wanted.size(), 0.0);
     with_curvatures_.assign(wanted.size(), 0.0);
@@ -462,7 +413,8 @@ class PathWalk final : public CovariancePath {
     return task_.within_limits(q_.columns[k], q_.before[k] + share * (q_.now[k] - q_.before[k]));
   }
   /// The share of the way that does not raise the objective, which is `loss` and `penalty`, by more than rounding does;
-  /// rows are evaluated there, as they were at its end. A loss of counts may be below 0, so that the objective is no measure of their size.
+  /// rows are evaluated there, as they were at its end. A loss of counts may be below 0, so that the objective is no
+  /// measure of their size.
   double take(double loss, double penalty) {
     const double rounding = 1e-14 * (std::abs(loss) + penalty);
     double share = 1;
