@@ -87,7 +87,7 @@ def pixel(folder, browser):
             written = time.time()
             shown = browser.run("""new Promise(done => { const look = () => {
               const tile = [...document.querySelectorAll('.tile')].find(e => e.textContent.includes('models scored'));
-              if (!tile?.textContent.startsWith('%d')) return requestAnimationFrame(look);
+              if (!tile?.textContent.endsWith('scored%d')) return requestAnimationFrame(look);
               requestAnimationFrame(() => setTimeout(() => done(performance.timeOrigin + performance.now())));
             }; look(); })""" % (k + 1))
             delays.append(shown / 1000 - written)
@@ -117,11 +117,11 @@ def seconds_of(process):
 
 def overhead(folder, browser):
     """The same search by the command line and in the app, whose server and page's events count too."""
-    run("generate", "classification", folder / "classes.csv", "--rows", 2500, "--features", 20, "--classes", 2, "--seed", 3)
+    run("generate", "classification", folder / "classes.csv", "--rows", 1200, "--features", 20, "--classes", 2, "--seed", 3)
     settings = {"model": "svm", "cost": "0.1:100:7", "gamma": "0.001:1:7", "strategy": "grid", "threads": 1}
     words = [word for name, value in settings.items() for word in (f"--{name}", str(value))]
     line, app = [], []
-    for k in range(5):
+    for k in range(3):
         line.append(seconds_of(subprocess.Popen([program, "search", "classes.csv", *words, "--output", f"line{k}"], cwd=folder,
                                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)))
         server = Server(folder)

@@ -245,7 +245,7 @@ def main():
         os.mkdir(folder)
         write_trial(os.path.join(place, "trial.csv"), 240, 1)
         write_trial(os.path.join(place, "new.csv"), 25, 2, label=False)
-        write_trial(os.path.join(place, "long.csv"), 12000, 3)
+        write_trial(os.path.join(place, "long.csv"), 5000, 3)
         app = App(program, folder)
         page = Page(path)
         tour = Tour(page, folder, pictures)

@@ -142,6 +142,7 @@ class App:
     """The server, for a folder of its own."""
 
     def __init__(self, program, folder, *options):
+        self.folder = folder
         self.process = subprocess.Popen([program, "app", folder, "--no-open", *options], stderr=subprocess.PIPE, text=True)
         lines = []
         for line in self.process.stderr:
@@ -158,8 +159,25 @@ class App:
 
     def close(self):
         self.process.send_signal(signal.SIGINT)
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=WAIT)
         self.process.stderr.close()
+        self.end_jobs()
+
+    def end_jobs(self):
+        """Those that a test left: they would outlive it."""
+        path = os.path.join(self.folder, ".sheaf-app", "jobs.json")
+        if not os.path.exists(path):
+            return
+        with open(path, encoding="utf-8") as file:
+            for job in json.load(file)["jobs"]:
+                if job["state"] not in ("running", "stopping"):
+                    continue
+                try:
+                    with open(f"/proc/{job['pid']}/environ", "rb") as environment:
+                        if os.path.join(self.folder, ".sheaf-app").encode() in environment.read():
+                            os.kill(job["pid"], signal.SIGKILL)
+                except (FileNotFoundError, ProcessLookupError):  # it has ended
+                    pass
 
 
 def write_trial(path, rows, seed, label=True):

@@ -50,7 +50,7 @@ def test_tour(place):
         page.until("document.querySelector('h1')?.textContent === 'microbes.arff.gz'")
         page.see("20,000")
         page.see("Features that go with the label")
-        page.see("sick")
+        page.until("named('canvas', 'sick 200')")
         # Search: a linear model on five folds.
         page.press("a", "Design a search")
         page.press("label.choice", "linear")

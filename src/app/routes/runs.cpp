@@ -65,12 +65,14 @@ void sort_runs(std::vector<Run>& runs, std::string by) {
   if (std::find(known.begin(), known.end(), by) == known.end())
     throw Refusal{400, "bad_request", fmt::format("'{}' is nothing that runs are sorted by", by), "sort"};
   std::vector<std::pair<SortKey, std::size_t>> keys;
+  keys.reserve(runs.size());
   for (std::size_t k = 0; k < runs.size(); ++k) keys.emplace_back(key_of(runs[k], by), k);
   std::stable_sort(keys.begin(), keys.end(), [&](const auto& a, const auto& b) {
     const auto& [x, y] = descending ? std::pair(b.first, a.first) : std::pair(a.first, b.first);
     return x.number != y.number ? x.number < y.number : x.text < y.text;
   });
   std::vector<Run> sorted;
+  sorted.reserve(runs.size());
   for (const auto& [key, k] : keys) sorted.push_back(std::move(runs[k]));
   runs = std::move(sorted);
 }

@@ -115,6 +115,7 @@ std::vector<Run> Runs::list() {
   std::map<std::string, Job> by_folder;
   for (auto& job : jobs_.list()) by_folder.try_emplace(job.folder, job);
   std::vector<Run> runs;
+  runs.reserve(listing->runs.size() + by_folder.size());
   for (const auto& folder : listing->runs) {
     Run run{.folder = folder, .about = summary_of(folder), .state = {}, .job = {}, .process = {}};
     if (const auto job = by_folder.find(folder.path); job != by_folder.end()) {
