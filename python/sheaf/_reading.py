@@ -26,6 +26,7 @@ def read_data(path: Any, *, n_threads: int | None = None, **options: Any) -> Bun
     **options : str, int, bool or list of str
         Options of reading by the names of the command-line program, with `_` for `-`: `label` is the column to predict
         ('none': there is none), `metadata` a table with more columns of the rows, joined by their ids (`id`), `group`,
+        `annotations` a table of texts about the features,
         `order`, `weight_column` and `split_column` are columns about the rows, `layer` and `sheet` parts of the file.
         Missing values are NaN, unless `missing` says otherwise.
 
@@ -35,7 +36,7 @@ def read_data(path: Any, *, n_threads: int | None = None, **options: Any) -> Bun
         `data` (an array, or a CSR matrix of a sparse file), `target` (labels, numbers, a column for each of several
         targets, or times and events) or None, `feature_names`, `row_names`, `notes` on what reading decided, `levels` of nominal
         features, whose values are places in their lists; and what the file says of rows: `groups`, `sample_weight`,
-        `order`, `folds`; None: nothing.
+        `order`, `folds`; `annotations`: columns of text about the features (taxonomy, gene symbol); None: nothing.
 
     Examples
     --------
@@ -61,6 +62,7 @@ def read_data(path: Any, *, n_threads: int | None = None, **options: Any) -> Bun
         sample_weight=found.get("weights"),
         order=found.get("order"),
         folds=found.get("folds"),
+        annotations=found.get("annotations"),
         notes=found["notes"],
     )
 

@@ -10,7 +10,7 @@
 #include "data/parameter_json.hpp"
 #include "information/stability_json.hpp"
 #include "pipeline/selection_json.hpp"
-#include "report/csv_text.hpp"
+#include "report/annotation_columns.hpp"
 #include "report/held_out.hpp"
 
 namespace sheaf {
@@ -83,12 +83,14 @@ Json chosen_json(const SearchResult& r) {
 /// The class or target of a decision value; null if it has no name.
 Json column_json(const std::string& name) { return name.empty() ? Json() : Json(name); }
 
-Json largest_json(const LinearModel& model) {
+Json largest_json(const LinearModel& model, const Annotations& annotations) {
   Json list = Json::array();
   for (std::int32_t c = 0; c < model.columns; ++c) {
     Json weights = Json::array();
-    for (const auto j : largest_weights(model, c, most_weights))
+    for (const auto j : largest_weights(model, c, most_weights)) {
       weights.push_back({{"position", j + 1}, {"name", model.feature_name(j)}, {"weight", model.weight(j, c)}});
+      report::add_annotations(annotations, model.feature_name(j), weights.back());
+    }
     list.push_back({{"class", column_json(model.column_name(c))}, {"weights", std::move(weights)}});
   }
   return list;
@@ -140,7 +142,7 @@ Json by_class(const SearchResult& r, const std::vector<double>& values) {
 
 Json features_json(const SearchResult& r) {
   Json list = Json::array();
-  for (const auto& feature : r.stability)
+  for (const auto& feature : r.stability) {
     list.push_back({{"index", feature.index},
                     {"name", feature.name},
                     {"frequency", feature.frequency},
@@ -148,6 +150,8 @@ Json features_json(const SearchResult& r) {
                     {"sign_agreement", by_class(r, feature.sign_agreement)},
                     {"median_rank", feature.median_rank},
                     {"standard_deviation", feature.standard_deviation}});
+    report::add_annotations(r.annotations, feature.name, list.back());
+  }
   return list;
 }
 
@@ -201,6 +205,7 @@ Json importance_json(const SearchResult& r) {
   for (const auto& feature : r.importance) {
     Json row{{"index", feature.index}, {"name", feature.name}};
     row.update(summary_json(feature.drop));
+    report::add_annotations(r.annotations, feature.name, row);
     list.push_back(std::move(row));
   }
   return list;
@@ -355,7 +360,7 @@ std::string search_json(const SearchResult& r) {
     answer["chosen"] = chosen_json(r);
     answer["points"] = points_json(r);
     if (r.model->get_if<LinearModel>() != nullptr)
-      answer["largest_weights"] = largest_json(*r.model->get_if<LinearModel>());
+      answer["largest_weights"] = largest_json(*r.model->get_if<LinearModel>(), r.annotations);
   }
   if (r.model && r.model->threshold()) answer["threshold"] = threshold_json(r);
   if (r.held_out && !r.held_out->probabilities.empty()) answer["reliability"] = reliability_json(r);
@@ -408,13 +413,13 @@ std::string features_csv(const SearchResult& r) {
     const auto of = r.columns == 1 ? "" : " of " + r.column_name(c);
     text += ',' + csv_field("mean_weight" + of) + ',' + csv_field("sign_agreement" + of);
   }
-  text += '\n';
+  text += report::annotation_heading(r.annotations) + '\n';
   for (const auto& feature : r.stability) {
     text += fmt::format("{},{},{},{},{}", feature.index, csv_field(feature.name), feature.frequency,
                         feature.median_rank, feature.standard_deviation);
     for (std::size_t c = 0; c < feature.mean_weight.size(); ++c)
       text += fmt::format(",{},{}", feature.mean_weight[c], feature.sign_agreement[c]);
-    text += '\n';
+    text += report::annotation_fields(r.annotations, feature.name) + '\n';
   }
   return text;
 }
