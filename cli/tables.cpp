@@ -18,7 +18,7 @@ void declare_reading(Arguments& arguments, ReadOptions& options, bool training) 
   arguments.section("Reading");
   for (const auto& row : parameters<ReadOptions>())
     if (training || !is_for_training(row.name)) arguments.parameter(options, row.name, row.name);
-  arguments.reads({"--metadata"});
+  arguments.reads({"--metadata", "--annotations"});
 }
 
 void declare_writing(Arguments& arguments, WriteOptions& options) {
@@ -51,6 +51,7 @@ std::string column_flags(const ReadOptions& options) {
   if (!options.split_column.empty()) text += flag("split-column", options.split_column);
   if (!options.metadata.empty()) text += flag("metadata", options.metadata);
   if (!options.id.empty()) text += flag("id", options.id);
+  if (!options.annotations.empty()) text += flag("annotations", options.annotations);
   if (!options.layer.empty()) text += flag("layer", options.layer);
   if (!options.sheet.empty()) text += flag("sheet", options.sheet);
   if (!options.ignore.empty()) text += flag("ignore", fmt::format("{}", fmt::join(options.ignore, ",")));

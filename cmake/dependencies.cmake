@@ -62,7 +62,7 @@ find_library(SHEAF_HDF5_HL_LIBRARY NAMES hdf5_serial_hl hdf5_hl)
 if(SHEAF_HDF5_INCLUDE AND SHEAF_HDF5_HL_LIBRARY AND CMAKE_OBJDUMP)
   execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${SHEAF_HDF5_HL_LIBRARY} OUTPUT_VARIABLE hdf5_header ERROR_QUIET)
   if(hdf5_header MATCHES "SONAME +([^ \n]+)")
-    set_source_files_properties(src/data/matrices/hdf5.cpp PROPERTIES
+    set_source_files_properties(src/data/hdf5/hdf5.cpp src/data/hdf5/hdf5_writer.cpp PROPERTIES
       COMPILE_DEFINITIONS SHEAF_HDF5="${CMAKE_MATCH_1}" COMPILE_OPTIONS "-isystem;${SHEAF_HDF5_INCLUDE}"
       SKIP_UNITY_BUILD_INCLUSION ON)
     set(sheaf_hdf5_soname ${CMAKE_MATCH_1})

@@ -37,7 +37,7 @@ void declare_reading_with_bin(Arguments& arguments, ReadOptions& reading, Binnin
     if (!is_for_training(row.name))
       arguments.add(row.name == "missing" ? missing_option(row, reading, binning)
                                           : Arguments::option(row, row.name, reading));
-  arguments.reads({"--metadata"});
+  arguments.reads({"--metadata", "--annotations"});
 }
 
 void check_bins(const Arguments& arguments, const BinningOptions& binning) {

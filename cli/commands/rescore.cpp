@@ -24,14 +24,14 @@ namespace {
 
 /// Training, saved now and then; it stays, so that results can be made from it again.
 constexpr const char* journal_name = "journal.txt";
-constexpr std::array result_names{"psms.tsv",           "peptides.tsv", "decoy_psms.tsv",
-                                  "decoy_peptides.tsv", "proteins.tsv", "decoy_proteins.tsv",
-                                  "model.txt",          "results.json", "report.html"};
+constexpr std::array result_names{"psms.tsv",     "peptides.tsv",       "decoy_psms.tsv", "decoy_peptides.tsv",
+                                  "proteins.tsv", "decoy_proteins.tsv", "model.txt",      "results.json",
+                                  "report.html",  "results.mzTab"};
 
 struct Rescore {
   std::vector<std::string> pins;
   std::string folder, model;
-  bool force = false, resume = false, keep_decoys = false, mokapot_names = false;
+  bool force = false, resume = false, keep_decoys = false, mokapot_names = false, mztab = false;
   RescoreOptions options;
   Common common;
 
@@ -109,6 +109,7 @@ struct Rescore {
       write_proteins(result, options.rules, true, path("proteins.tsv"));
       if (keep_decoys) write_proteins(result, options.rules, false, path("decoy_proteins.tsv"));
     }
+    if (mztab) write_mztab(result, options, keep_decoys, path("results.mzTab"));
     write_weights(result.model, path("model.txt"), true);
     write_text_file(path("results.json"), rescore_json(result, options));
     write_text_file(path("report.html"), rescore_html(result, options));
@@ -155,8 +156,10 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.flag("resume", run->resume, "go on with a run that was ended before its end");
   arguments.text("model", "FILE", run->model,
                  "score with the model of an earlier run (its model.txt), without training");
-  arguments.flag("decoys", run->keep_decoys, "tables of decoys too");
+  arguments.flag("decoys", run->keep_decoys, "tables of decoys too; in results.mzTab their lines");
   arguments.flag("mokapot-names", run->mokapot_names, "name columns as mokapot does");
+  arguments.flag("mztab", run->mztab,
+                 "results.mzTab too: PSMs and proteins as mzTab 1.0, for PRIDE and other programs");
   arguments.section("Rescoring");
   arguments.parameters(run->options);
   run->common.declare(arguments, {"device", "threads", "memory"});

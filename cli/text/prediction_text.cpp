@@ -226,7 +226,11 @@ std::string explanations_csv(const Model& model, const std::vector<Explanation>&
   };
   std::string text;
   for (const auto& column : kept) text += csv_field(column.name) + ',';
-  text += "row,prediction,decision for,feature,value,contribution\n";
+  const auto& annotations = model.annotations();
+  const std::string none(annotations.columns.size(), ',');
+  text += "row,prediction,decision for,feature,value,contribution";
+  for (const auto& name : annotations.columns) text += ',' + csv_field(name);
+  text += '\n';
   const auto targets = model.target_names().size();
   for (std::size_t k = 0; k < explanations.size(); ++k) {
     const auto& explanation = explanations[k];
@@ -236,11 +240,14 @@ std::string explanations_csv(const Model& model, const std::vector<Explanation>&
     const auto prediction =
         targets == 0 ? csv_field(model.prediction_text(predictions, i)) : fmt::format("{}", predictions.decisions[k]);
     start += fmt::format("{},{},{},", i + 1, prediction, csv_field(model.decision_name(explanation.column)));
-    text += fmt::format("{}(intercept),,{}\n", start, explanation.intercept);
-    for (const auto& one : explanation.largest)
-      text += fmt::format("{}{},{},{}\n", start, csv_field(feature_name(one.feature)), csv_field(value_text(one)),
-                          one.amount);
-    text += fmt::format("{}(others),,{}\n", start, explanation.rest);
+    text += fmt::format("{}(intercept),,{}{}\n", start, explanation.intercept, none);
+    for (const auto& one : explanation.largest) {
+      const auto name = feature_name(one.feature);
+      text += fmt::format("{}{},{},{}", start, csv_field(name), csv_field(value_text(one)), one.amount);
+      for (const auto& field : annotations.of(name)) text += ',' + csv_field(field);
+      text += '\n';
+    }
+    text += fmt::format("{}(others),,{}{}\n", start, explanation.rest, none);
   }
   return text;
 }

@@ -135,7 +135,7 @@ std::string chosen_text(const SearchResult& r) {
     rows.push_back({metric_title(metric, r), score_text(summary.mean), "+-", score_text(summary.standard_deviation)});
     if (summary.splits < r.splits) rows.back().push_back(fmt::format("over {} splits", summary.splits));
   }
-  return text + table(rows, "lrlrl", 2);
+  return text + table(rows, "lrlrl" + std::string(r.annotations.columns.size(), 'l'), 2);
 }
 
 std::string outer_text(const SearchResult& r) {
@@ -216,6 +216,7 @@ std::string importance_text(const SearchResult& r) {
     if (!(feature.drop.mean > 0)) break;
     rows.push_back({shortened(feature.name, 40), score_text(feature.drop.mean), "+-",
                     score_text(feature.drop.standard_deviation), bar(feature.drop.mean / largest, bar_width)});
+    for (const auto& text : r.annotations.of(feature.name)) rows.back().push_back(shortened(text, 40));
   }
   auto text = fmt::format(
       "\n{}{}\n", bold("Permutation importance"),

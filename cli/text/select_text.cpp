@@ -38,6 +38,7 @@ std::string table_text(const SelectionResult& r) {
       {dim("rank"), dim("index"), dim("name"), dim("score"), dim("relevance"), dim("redundancy")}};
   if (r.combined) rows[0].insert(rows[0].end(), {dim("mean rank"), dim("frequency")});
   rows[0].emplace_back();
+  for (const auto& name : r.annotations.columns) rows[0].push_back(dim(shortened(name, name_width)));
   double most = 0;
   for (const auto& row : r.selected) most = std::max(most, row.feature.relevance);
   for (std::size_t k = 0; k < r.selected.size(); ++k) {
@@ -47,10 +48,11 @@ std::string table_text(const SelectionResult& r) {
     if (votes)
       rows.back().insert(rows.back().end(), {fmt::format("{:.2f}", votes->mean_rank), percent(votes->frequency)});
     rows.back().push_back(most > 0 ? bar(feature.relevance / most, bar_width) : "");
+    for (const auto& text : r.annotations.of(name)) rows.back().push_back(shortened(text, name_width));
   }
   const auto title = fmt::format("{} feature{}", r.selected.size(), r.selected.size() == 1 ? "" : "s");
   return fmt::format("\n{}{}\n", bold(title), dim("  best first; relevance and redundancy in bits")) +
-         table(rows, r.combined ? "rrlrrrrrl" : "rrlrrrl", 2);
+         table(rows, (r.combined ? "rrlrrrrrl" : "rrlrrrl") + std::string(r.annotations.columns.size(), 'l'), 2);
 }
 
 }  // namespace

@@ -72,6 +72,7 @@ std::string features_text(const SearchResult& r) {
   std::vector<std::vector<std::string>> rows{
       {dim("name"), dim("frequency"), "", dim("mean weight"), dim("same sign"), dim("median rank")}};
   if (several) rows[0].push_back(dim(r.target_names.empty() ? "class" : "target"));
+  for (const auto& name : r.annotations.columns) rows[0].push_back(dim(shortened(name, name_width)));
   for (std::size_t k = 0; k < shown; ++k) {
     const auto& feature = r.stability[k];
     const auto c = strongest(feature);
@@ -79,13 +80,15 @@ std::string features_text(const SearchResult& r) {
                     fmt::format("{:+.4g}", feature.mean_weight[c]), percent(feature.sign_agreement[c]),
                     fmt::format("{:g}", feature.median_rank)});
     if (several) rows.back().push_back(shortened(r.column_name(static_cast<std::int32_t>(c)), name_width));
+    for (const auto& text : r.annotations.of(feature.name)) rows.back().push_back(shortened(text, name_width));
   }
   auto about = fmt::format("  chosen by at least {} of the resamples; {} by any", percent(r.options.min_frequency),
                            grouped(static_cast<std::int64_t>(r.stability.size())));
   if (r.class_names.size() == 2) about += fmt::format("; positive weights speak for class {}", r.class_names[0]);
   auto text =
       fmt::format("\n{}{}\n", bold(fmt::format("{} feature{}", selected, selected == 1 ? "" : "s")), dim(about));
-  if (!r.stability.empty()) text += table(rows, several ? "lrlrrrl" : "lrlrrr", 2);
+  if (!r.stability.empty())
+    text += table(rows, (several ? "lrlrrrl" : "lrlrrr") + std::string(r.annotations.columns.size(), 'l'), 2);
   if (shown < r.stability.size())
     text += dim(fmt::format("  and {} more, see --csv or --report\n", r.stability.size() - shown));
   return text;

@@ -146,6 +146,9 @@ def main():
                "-b", "html", source, site / "html"]
     subprocess.run(command, check=True, env=environment)
     subprocess.run([sys.executable, SITE / "links.py", site / "html"], check=True)
+    searched = subprocess.run([sys.executable, SITE / "search.py", site / "html"])
+    if searched.returncode not in (0, 77):  # 77: there is no Chromium
+        sys.exit(1)
     print(f"The site is in {os.path.relpath(site / 'html/index.html')}")
 
 

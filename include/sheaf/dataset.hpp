@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sheaf/solvers/device.hpp>
@@ -78,6 +79,22 @@ struct KeptColumn {
   std::vector<std::string> values;  ///< one a row
 };
 
+/// A column of text about the features, such as taxonomy, gene symbol or protein.
+struct AnnotationColumn {
+  std::string name;
+  std::vector<std::string> values;  ///< one a feature; "": none
+};
+
+/// Annotations by the names of features, as models and results keep them.
+struct Annotations {
+  std::vector<std::string> columns;
+  std::map<std::string, std::vector<std::string>, std::less<>> texts;  ///< by feature: one text a column
+
+  bool empty() const { return columns.empty(); }
+  /// One text a column; a feature that has no annotation has empty ones.
+  std::vector<std::string> of(std::string_view feature) const;
+};
+
 /// Columns that are neither features nor labels. Lists are empty or have an entry for each row.
 struct RowColumns {
   std::vector<float> weights;           ///< how much each row counts in training
@@ -98,6 +115,7 @@ class Dataset {
   /// States of nominal features (ARFF): the value k in x stands for levels[k]; empty for numeric features. The vector
   /// itself is empty when no feature is nominal.
   std::vector<std::vector<std::string>> levels;
+  std::vector<AnnotationColumn> annotations;  ///< columns of text about the features, shown in results
   std::vector<std::int32_t> groups;  ///< group of each row (svmlight's qid, or a named CSV column); empty: none
   std::vector<std::string> group_names;
   RowColumns row_columns;
@@ -159,6 +177,10 @@ Dataset<T> take_rows(const Dataset<T>& dataset, std::span<const std::int32_t> ro
 /// The dataset in another precision, taking over names and labels.
 template <class To, class From>
 Dataset<To> convert_precision(Dataset<From> from, int threads);
+
+/// The annotations of the features whose names are `wanted`; none: of all. A feature without any text is left out.
+template <class T>
+Annotations annotations_of(const Dataset<T>& dataset, std::span<const std::string> wanted = {});
 
 /// Features by name, or position from 1. One that is not there, or stands twice, is a UsageError.
 std::vector<std::int64_t> find_features(const std::vector<std::string>& wanted,

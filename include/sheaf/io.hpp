@@ -88,6 +88,9 @@ struct ReadOptions {
   /// The column of ids: of `metadata` (empty: its first), and of a CSV dataset; there it gives Dataset::row_names and
   /// is no feature (not there: its first column).
   std::string id = {};
+  /// A CSV or TSV file with columns of text about the features (taxonomy, gene symbol), joined by their names, which
+  /// are its first column; or QIIME 2's artifact of a taxonomy. It adds to what the dataset's file says. Empty: none.
+  std::string annotations = {};
   std::string layer = {};  ///< AnnData: the layer to read in place of X; empty: X
   std::string sheet = {};  ///< Excel: the name of the sheet; empty: the first
 

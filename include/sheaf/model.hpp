@@ -157,6 +157,13 @@ class Model {
   const std::optional<Threshold>& threshold() const { return threshold_; }
   void set_threshold(const Threshold& threshold) { threshold_ = threshold; }
 
+  /// Texts about the features that the model uses (taxonomy, gene symbol), by their names before the pipeline; those of
+  /// features whose weights are all 0 are not kept. fit() and search() take them from the dataset.
+  const Annotations& annotations() const { return annotations_; }
+  void set_annotations(Annotations annotations) { annotations_ = std::move(annotations); }
+  template <class T>
+  void take_annotations(const Dataset<T>& dataset);
+
   /// The features were selected by the labels of the rows that the model was trained on, so that p-values would be too
   /// small: forgets standard errors and tests. fit() and search() call it if their pipeline selects.
   void withhold_tests();
@@ -180,6 +187,7 @@ class Model {
   Pipeline pipeline_;
   std::optional<Calibration> calibration_;
   std::optional<Threshold> threshold_;
+  Annotations annotations_;
 };
 
 /// The text of a model file. A format that cannot hold the model is an Error: those of LIBLINEAR and LIBSVM keep no

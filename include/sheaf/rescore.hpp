@@ -132,6 +132,8 @@ struct RescoreModel {
 struct PsmView {
   std::string_view id, file, peptide, proteins, time;
   bool target = false;
+  std::int32_t scan = -1;   ///< -1: the files do not say
+  std::int32_t charge = 0;  ///< 0: likewise
 };
 
 /// The file of RescoreOptions::checkpoint. It is locked against other processes as long as this lives.
@@ -190,6 +192,10 @@ void write_level(const Context& context, const RescoreResult& result, const Resc
 
 /// Proteins as Percolator writes them: ProteinId, ProteinGroupId, q-value, posterior_error_prob, peptideIds.
 void write_proteins(const RescoreResult& result, RescoreRules rules, bool targets, const std::string& path);
+
+/// PSMs and, if there are any, proteins as mzTab 1.0 (mode Summary, type Identification): scores, q-values and
+/// posterior error probabilities under Percolator's terms of the PSI-MS vocabulary; decoys too if `decoys`.
+void write_mztab(const RescoreResult& result, const RescoreOptions& options, bool decoys, const std::string& path);
 
 /// Percolator's weights file. Written with four decimals as Percolator does, or with all digits.
 void write_weights(const RescoreModel& model, const std::string& path, bool all_digits);

@@ -286,7 +286,8 @@ struct SearchResult {
   std::vector<double> standard_deviations;
   /// Binning of a pipeline that selects features by states: on all rows, with the number of bins.
   std::optional<BinningOptions> selection_binning;
-  KernelCounts counts;  ///< SVMs: of the models that this run trained
+  KernelCounts counts;      ///< SVMs: of the models that this run trained
+  Annotations annotations;  ///< of all features of the dataset
   std::vector<std::string> warnings;
   std::vector<std::string> notes;
   /// Another of the processes that share the search has written the results, and there are none here.

@@ -199,6 +199,7 @@ struct SelectionResult {
   std::uint64_t seed = 0;
   std::vector<std::string> preselected;  ///< by name
   std::vector<ReportedFeature> selected;
+  Annotations annotations;   ///< of the selected features
   bool combined = false;     ///< whether it is an ensemble's
   double stability = 1;      ///< of an ensemble
   StabilityByChance chance;  ///< likewise

@@ -34,6 +34,7 @@ def read_data(path: Any, *, precision: str | None = None, n_threads: int | None 
     **options : str, int, bool or list of str
         Options of reading by the names of the command-line program, with `_` for `-`: `label` is the column to predict
         ('none': there is none), `metadata` a table with more columns of the rows, joined by their ids (`id`), `group`,
+        `annotations` a table of texts about the features,
         `order`, `weight_column` and `split_column` are columns about the rows, `layer` and `sheet` parts of the file.
         Missing values are NaN, unless `missing` says otherwise.
 
@@ -43,7 +44,7 @@ def read_data(path: Any, *, precision: str | None = None, n_threads: int | None 
         `data` (an array, or a CSR matrix of a sparse file), `target` (labels, numbers, a column for each of several
         targets, or times and events) or None, `target_name`, `feature_names`, `row_names`, `notes` on what reading decided, `levels` of nominal
         features, whose values are places in their lists; and what the file says of rows: `groups`, `sample_weight`,
-        `order`, `folds`; None: nothing.
+        `order`, `folds`; `annotations`: columns of text about the features (taxonomy, gene symbol); None: nothing.
 
     Examples
     --------
@@ -72,6 +73,7 @@ def read_data(path: Any, *, precision: str | None = None, n_threads: int | None 
         sample_weight=found.get("weights"),
         order=found.get("order"),
         folds=found.get("folds"),
+        annotations=found.get("annotations"),
         notes=found["notes"],
     )
 

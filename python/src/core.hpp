@@ -31,7 +31,7 @@ inline bindings::Settings settings_of(const Texts& texts) {
 /// The surroundings of a call. Made into a Context when work begins, so that memory is that which is free then.
 struct Surroundings {
   Context::Options options;
-  py::object progress;  ///< None, or called with a stage, units done and units in all (0: not known)
+  py::object progress = py::none();  ///< None, or called with a stage, units done and units in all (0: not known)
 };
 
 /// Does the work on a thread of its own while this one waits without the GIL. Ten times a second it takes the GIL,

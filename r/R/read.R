@@ -7,11 +7,12 @@
 #' @param control see [sheaf_control()].
 #' @param ... options of reading by name, with `_` for `-`; `sheaf_parameters("read")` lists them. `label` is the column
 #'   to predict (`"none"`: there is none), `metadata` a table with more columns of the rows, joined by their ids,
+#'   `annotations` a table of texts about the features (taxonomy, gene symbol), joined by their names,
 #'   `group`, `order`, `weight_column` and `split_column` what columns say of the rows, `layer` and `sheet` parts of the
 #'   file. Missing values become `NA`, unless `missing` says otherwise.
 #' @return A list of `x`, a matrix or (of sparse files) a `dgCMatrix`, and `y`, a factor, numbers, a matrix of several
 #'   targets or of `time` and `status`, or `NULL`; and, if the file says so, `groups`, `weights`, `order` and `folds`,
-#'   one entry for each row. It is printed as a summary.
+#'   one entry for each row, and `annotations`, a data frame with one row for each feature. It is printed as a summary.
 #' @examples
 #' file <- tempfile(fileext = ".libsvm")
 #' writeLines(c("+1 1:0.5 3:2", "-1 2:1", "+1 3:1.5"), file)
@@ -20,7 +21,7 @@
 sheaf_read <- function(file, control = list(), ...) {
   if (!is.character(file) || length(file) != 1 || is.na(file)) stop_argument("file", "must be a path")
   settings <- settings_of(list(...), "...")
-  paths <- settings[, 1] == "metadata"
+  paths <- settings[, 1] %in% c("metadata", "annotations")
   settings[paths, 2] <- path.expand(settings[paths, 2])
   found <- core(core_read(as_control(control), path.expand(file), settings))
   names <- list(found$row_names, if (length(found$names) > 0) found$names)
@@ -36,8 +37,9 @@ sheaf_read <- function(file, control = list(), ...) {
   as_levels <- function(places, levels) if (!is.null(places)) factor(levels[places], levels = sorted_levels(levels))
   about_rows <- list(groups = as_levels(found$groups, found$group_names), weights = found$weights, order = found$order,
                      folds = found$folds)
+  about_features <- if (!is.null(found$annotations)) list(annotations = as.data.frame(found$annotations))
   structure(c(list(x = x, y = response_of(found) %||% as_levels(found$classes, found$levels)),
-              about_rows[!vapply(about_rows, is.null, NA)]), class = "sheaf_data")
+              about_rows[!vapply(about_rows, is.null, NA)], about_features), class = "sheaf_data")
 }
 
 # Of numbers: a vector, times and events, or a column for each target.

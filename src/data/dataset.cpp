@@ -41,6 +41,7 @@ Dataset<T> Dataset<T>::borrowed() const {
   result.feature_names = feature_names;
   result.row_names = row_names;
   result.levels = levels;
+  result.annotations = annotations;
   result.groups = groups;
   result.group_names = group_names;
   result.row_columns = row_columns;
@@ -100,6 +101,7 @@ Dataset<To> convert_precision(Dataset<From> from, int threads) {
   to.feature_names = std::move(from.feature_names);
   to.row_names = std::move(from.row_names);
   to.levels = std::move(from.levels);
+  to.annotations = std::move(from.annotations);
   to.groups = std::move(from.groups);
   to.group_names = std::move(from.group_names);
   to.row_columns = std::move(from.row_columns);

@@ -120,6 +120,10 @@ const std::vector<Parameter<ReadOptions>>& parameters() {
                "CSV or TSV file with more columns of the rows (label, group ...), joined by their ids", "none"),
       text_row("id", "COLUMN", &O::id, "column of ids: of --metadata, and of a CSV dataset, where it is no feature",
                "the first column of --metadata"),
+      text_row("annotations", "FILE", &O::annotations,
+               "CSV or TSV file with texts about the features (taxonomy, gene symbol ...), joined by their names, or a "
+               "taxonomy of QIIME 2 (.qza); results show them",
+               "what the dataset's file has"),
       text_row("layer", "NAME", &O::layer, "AnnData: layer to read in place of X", "X"),
       text_row("sheet", "NAME", &O::sheet, "Excel: sheet to read", "the first"),
       list_row("ignore", "COLUMNS", &O::ignore, "columns to leave out, separated by commas"),

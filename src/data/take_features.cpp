@@ -62,6 +62,8 @@ Dataset<T> take_features(const Dataset<T>& dataset, std::span<const std::int64_t
   result.feature_names = picked(dataset.feature_names, features);
   result.row_names = dataset.row_names;
   result.levels = picked(dataset.levels, features);
+  for (const auto& column : dataset.annotations)
+    result.annotations.push_back({column.name, picked(column.values, features)});
   result.target = dataset.target;
   result.groups = dataset.groups;
   result.group_names = dataset.group_names;

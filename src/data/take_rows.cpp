@@ -71,6 +71,7 @@ Dataset<T> take_rows(const Dataset<T>& dataset, std::span<const std::int32_t> ro
   result.feature_names = dataset.feature_names;
   result.row_names = take(dataset.row_names, rows);
   result.levels = dataset.levels;
+  result.annotations = dataset.annotations;
   result.group_names = dataset.group_names;
   result.source = dataset.source;
   result.format = dataset.format;

@@ -140,6 +140,9 @@ SelectionResult select_unnamed(const Context& given, const Dataset<T>& dataset, 
     add_selection(input, on_numbers(options), result);
   else
     add_selection(input, select_features(context, table, prepared.target, options), result);
+  std::vector<std::string> names;
+  for (const auto& row : result.selected) names.push_back(row.name);
+  if (!names.empty()) result.annotations = annotations_of(dataset, names);
   if (request.plots) add_plots(context, input, result);
   auto alone = request;
   alone.ensemble.permutations = 0;

@@ -36,6 +36,7 @@ std::optional<Model> Model::without_feature_weights(const Context& context) cons
   plain.pipeline_ = pipeline_;
   plain.calibration_ = calibration_;
   plain.threshold_ = threshold_;
+  plain.annotations_ = annotations_;
   return plain;
 }
 

@@ -15,6 +15,7 @@
 #include "data/labels.hpp"
 #include "data/text/model_file.hpp"
 #include "family/family.hpp"
+#include "model/annotations_file.hpp"
 #include "model/calibration_file.hpp"
 #include "model/lines.hpp"
 #include "model/threshold_file.hpp"
@@ -82,6 +83,7 @@ void write_model_lines(ModelWriter& file, const Model& model) {
   pipeline::write_pipeline(file, model.pipeline());
   write_calibration(file, model.calibration());
   write_threshold(file, model.threshold());
+  write_annotations(file, model.annotations());
   model.trained().write(file);
 }
 
@@ -89,6 +91,7 @@ Model read_model_lines(ModelReader& reader, std::string_view family) {
   auto [pipeline, features] = pipeline::read_pipeline(reader);
   auto calibration = read_calibration(reader);
   const auto threshold = read_threshold(reader);
+  auto annotations = read_annotations(reader);
   Model model(find_family(family)->read(reader));
   if (calibration) {
     const auto classes = model.class_names().size();
@@ -104,13 +107,14 @@ Model read_model_lines(ModelReader& reader, std::string_view family) {
     reader.fail_here(
         fmt::format("{} features come out of the pipeline, and the model has {}", features, model.features()));
   model.set_pipeline(std::move(pipeline));
+  model.set_annotations(std::move(annotations));
   return model;
 }
 
 std::string format_model(const TrainedModel& model, ModelFile format) {
   if (format == ModelFile::sheaf) {
     TextSink text;
-    write_model_file(text, model.family(), [&](ModelWriter& file) { model.write(file); });
+    write_model_file(text, model.family(), plain_model_version, [&](ModelWriter& file) { model.write(file); });
     return std::move(text.text);
   }
   if (model.peer_format() != format)
@@ -144,7 +148,8 @@ Model Model::load(const std::string& path) {
 namespace {
 
 void write_own(const Model& model, Sink& to) {
-  write_model_file(to, model.family(), [&](ModelWriter& file) { write_model_lines(file, model); });
+  const int version = model.annotations().empty() ? plain_model_version : model_file_version;
+  write_model_file(to, model.family(), version, [&](ModelWriter& file) { write_model_lines(file, model); });
 }
 
 }  // namespace
@@ -328,10 +333,26 @@ Model fit_halves(const Context& context, const Dataset<T>& dataset, ModelOptions
   auto learnt = steps;
   describe_training(context, train, learnt);
   model.set_pipeline(std::move(learnt));
+  model.take_annotations(dataset);
   return model;
 }
 
 }  // namespace
+
+template <class T>
+void Model::take_annotations(const Dataset<T>& dataset) {
+  if (dataset.annotations.empty()) return;
+  const auto weights = trained_->coefficients();
+  if (!weights) return set_annotations(annotations_of(dataset));
+  std::vector<std::string> used;
+  const auto columns = weights->columns.size();
+  for (std::size_t j = 0; j < weights->feature_names.size(); ++j) {
+    const auto* own = weights->values.data() + j * columns;
+    if (std::any_of(own, own + columns, [](double weight) { return weight != 0; }))
+      used.push_back(weights->feature_names[j]);
+  }
+  set_annotations(used.empty() ? Annotations() : annotations_of(dataset, used));
+}
 
 void Model::withhold_tests() { find_family(family())->withhold_tests(*trained_); }
 
@@ -365,9 +386,12 @@ Model fit(const Context& context, const Dataset<T>& dataset, const ModelOptions&
   describe_training(context, dataset, learnt);
   model.set_pipeline(std::move(learnt));
   if (!pipeline.select.empty()) model.withhold_tests();
+  model.take_annotations(dataset);
   return model;
 }
 
+template void Model::take_annotations(const Dataset<float>&);
+template void Model::take_annotations(const Dataset<double>&);
 template Predictions Model::predict(const Context&, const Dataset<float>&, bool, std::span<const double>) const;
 template Predictions Model::predict(const Context&, const Dataset<double>&, bool, std::span<const double>) const;
 template Model fit(const Context&, const Dataset<float>&, const ModelOptions&, std::span<const float>,

@@ -34,7 +34,7 @@ constexpr std::int64_t blocks_each = 8;   // for each device at least, so that t
 constexpr std::int64_t most_block_bytes = std::int64_t{64} << 20;  // beyond it, writing and computing gain nothing
 constexpr std::int64_t value_bytes = sizeof(double);
 constexpr std::size_t check_digits = 16;
-constexpr queue::JournalKind distances_journal{"distances", 3,
+constexpr queue::JournalKind distances_journal{"distances", 3, 3,
                                                "remove it and the file .partial beside it, or name another matrix"};
 
 template <class Value>

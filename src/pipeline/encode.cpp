@@ -116,6 +116,11 @@ void pipeline::apply(const Context& context, const EncodeStep& step, Dataset<T>&
   dataset.replace_x(stay_sparse ? Matrix<T>(std::move(encoded)) : Matrix<T>(to_dense(encoded, context.threads())));
   dataset.feature_names = std::move(names);
   dataset.levels.clear();
+  for (auto& column : dataset.annotations) {  // levels have those of their feature
+    std::vector<std::string> values;
+    for (const auto& made : step.columns) values.push_back(column.values[static_cast<std::size_t>(made.feature)]);
+    column.values = std::move(values);
+  }
 }
 
 template std::vector<std::vector<std::int64_t>> pipeline::count_levels(const Dataset<float>&);

@@ -106,6 +106,7 @@ void pipeline::apply(const Context& context, const ImputeStep& step, Dataset<T>&
     for (const auto j : step.indicated) names.push_back(names[static_cast<std::size_t>(j)] + " is missing");
     dataset.feature_names = std::move(names);
     if (!dataset.levels.empty()) dataset.levels.resize(static_cast<std::size_t>(dataset.features()));
+    for (auto& column : dataset.annotations) column.values.resize(static_cast<std::size_t>(dataset.features()));
   }
   auto fill = step.fill;
   fill.resize(static_cast<std::size_t>(dataset.features()), 0.0);

@@ -149,6 +149,7 @@ Dataset<T> take_places(const Dataset<T>& dataset, std::vector<std::int64_t> plac
     }
     if (!wider.feature_names.empty()) wider.feature_names.emplace_back();
     if (!wider.levels.empty()) wider.levels.emplace_back();
+    for (auto& column : wider.annotations) column.values.emplace_back();
     std::replace(places.begin(), places.end(), absent, zeros);
   }
   return take_features(wider, places, threads);

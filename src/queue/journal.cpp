@@ -51,9 +51,12 @@ void Journal::take_record(const Json& record, const Take& take, const TakePlan& 
 void Journal::take_head(const Json& record) {
   if (record.at("journal") != kind_.name)
     fail("{}: is the journal of something else, not of a {}; {}", path_, kind_.name, kind_.remedy);
-  if (const auto version = record.at("version").get<std::int64_t>(); version != kind_.version)
+  const auto version = record.at("version").get<std::int64_t>();
+  if (version < kind_.oldest || version > kind_.version)
     fail("{}: was written by another version of Sheaf (journals of version {}; this one reads {}); {}", path_, version,
-         kind_.version, kind_.remedy);
+         kind_.oldest == kind_.version ? fmt::format("{}", kind_.version)
+                                       : fmt::format("{} to {}", kind_.oldest, kind_.version),
+         kind_.remedy);
   record.at("work").get_to(work_);
   if (work_.empty()) throw DamagedRecord();
 }

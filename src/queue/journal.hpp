@@ -19,7 +19,8 @@ namespace sheaf::queue {
 /// The common properties of all journals of one sort of work.
 struct JournalKind {
   std::string_view name;    ///< of the work: "search"
-  int version = 0;          ///< of its records; those of another version are refused
+  int version = 0;          ///< of its records
+  int oldest = 0;           ///< the oldest version whose records are read
   std::string_view remedy;  ///< what a user does about a journal that cannot be continued
 };
 
@@ -44,7 +45,7 @@ class Journal {
   bool is_journal() const { return file_.is_record_file(); }
   /// Whether nobody else has it open; for shared ones.
   bool is_alone() { return file_.is_alone(); }
-  /// Reads what an earlier run left. Another kind of work, another version, or a wrong record is an Error.
+  /// Reads what an earlier run left. Another kind of work, a version that is not read, or a wrong record is an Error.
   void read(const Take& take, const TakePlan& take_plan = {});
 
   /// Which work it is: a text that two runs must have in common for one to continue the other. Empty: none has begun.

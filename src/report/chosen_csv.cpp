@@ -7,7 +7,7 @@
 #include <sheaf/solvers/glm.hpp>
 
 #include "core/fail.hpp"
-#include "report/csv_text.hpp"
+#include "report/annotation_columns.hpp"
 #include "report/held_out.hpp"
 
 namespace sheaf {
@@ -144,9 +144,11 @@ std::string learning_curve_csv(const SearchResult& r) {
 }
 
 std::string importance_csv(const SearchResult& r) {
-  std::string text = "feature,importance,standard_deviation\n";
+  std::string text =
+      fmt::format("feature,importance,standard_deviation{}\n", report::annotation_heading(r.annotations));
   for (const auto& feature : r.importance)
-    text += fmt::format("{},{},{}\n", csv_field(feature.name), feature.drop.mean, feature.drop.standard_deviation);
+    text += fmt::format("{},{},{}{}\n", csv_field(feature.name), feature.drop.mean, feature.drop.standard_deviation,
+                        report::annotation_fields(r.annotations, feature.name));
   return text;
 }
 
@@ -182,7 +184,7 @@ std::string coefficients_csv(const Model& model, std::span<const double> standar
   heading("weight");
   if (!standard_deviations.empty()) heading("standardised weight");
   if (scaled) heading("weight before scaling");
-  text += '\n';
+  text += report::annotation_heading(model.annotations()) + '\n';
   for (std::size_t j = 0; j < weights.feature_names.size(); ++j) {
     text += csv_field(weights.feature_names[j]);
     const auto* own = &weights.values[j * columns];
@@ -191,13 +193,13 @@ std::string coefficients_csv(const Model& model, std::span<const double> standar
       text += fmt::format(",{}", own[c] * standard_deviations[j]);
     for (std::size_t c = 0; c < columns && scaled; ++c)
       text += fmt::format(",{}", weights.unscaled_values[j * columns + c]);
-    text += '\n';
+    text += report::annotation_fields(model.annotations(), weights.feature_names[j]) + '\n';
   }
   text += "(intercept)";
   for (const double intercept : weights.intercepts) text += fmt::format(",{}", intercept);
   if (!standard_deviations.empty()) text.append(columns, ',');
   for (const double intercept : weights.unscaled_intercepts) text += fmt::format(",{}", intercept);
-  return text + '\n';
+  return text.append(model.annotations().columns.size(), ',') + '\n';
 }
 
 }  // namespace sheaf

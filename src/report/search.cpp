@@ -10,6 +10,7 @@
 #include <sheaf/version.hpp>
 
 #include "core/text.hpp"
+#include "report/annotation_columns.hpp"
 #include "report/held_out.hpp"
 #include "report/page.hpp"
 #include "report/score_cards.hpp"
@@ -224,16 +225,31 @@ std::string learning_card(const SearchResult& r) {
       legend({{"f0", "held-out rows"}, {"f1", "training rows"}}) + learning_curve_chart(r));
 }
 
+/// What the dataset says of the features of a chart, in its order; "" if it says nothing.
+std::string annotation_table(const SearchResult& r, const std::vector<std::string>& features) {
+  if (r.annotations.empty() || features.empty()) return {};
+  std::vector<std::vector<std::string>> rows{{"feature"}};
+  std::string alignment = "l";
+  add_annotation_heading(r.annotations, rows[0], alignment);
+  for (const auto& feature : features) {
+    rows.push_back({feature});
+    add_annotation_cells(r.annotations, feature, rows.back());
+  }
+  return scrolled(table(rows, alignment));
+}
+
 std::string importance_card(const SearchResult& r) {
   constexpr std::size_t most = 20;
   if (r.importance.empty()) return {};
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < std::min(most, r.importance.size()); ++k) names.push_back(r.importance[k].name);
   return card(
       "Permutation importance",
       fmt::format("By how much {} gets worse where a feature is shuffled among held-out rows, {} times in each "
                   "split; lines: one standard deviation over the splits. Features that say the same share their "
                   "importance.",
                   info(*r.options.score).title, r.options.permutation_importance),
-      importance_bars(r, most));
+      importance_bars(r, most) + annotation_table(r, names));
 }
 
 std::string weights_cards(const SearchResult& r) {
@@ -241,13 +257,17 @@ std::string weights_cards(const SearchResult& r) {
   if (!weights) return {};
   std::string cards;
   for (std::size_t c = 0; c < std::min(weights->columns.size(), most_columns); ++c) {
+    const auto column = static_cast<std::int32_t>(c);
     const auto& of = weights->columns[c];
     const auto name = !r.model->is_regression() ? "class " + of
                       : of.empty()              ? "larger values"
                                                 : "larger values of " + of;
+    std::vector<std::string> names;
+    for (const auto j : weights->largest(column, most_weights))
+      names.push_back(weights->feature_names[static_cast<std::size_t>(j)]);
     cards +=
         card("The largest weights", fmt::format("Of the model trained on all rows. To the right: speaks for {}.", name),
-             largest_weights_chart(*weights, static_cast<std::int32_t>(c), most_weights));
+             largest_weights_chart(*weights, column, most_weights) + annotation_table(r, names));
   }
   return cards;
 }
@@ -277,13 +297,18 @@ std::string feature_weights_cards(const SearchResult& r) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return weights[a] > weights[b]; });
   std::vector<std::vector<std::string>> largest{{"position", "name", "weight"}};
-  for (std::size_t k = 0; k < std::min(most_weights, order.size()); ++k)
-    largest.push_back({std::to_string(order[k] + 1), names.empty() ? std::to_string(order[k] + 1) : names[order[k]],
-                       fmt::format("{:.4g}", weights[order[k]])});
+  std::string alignment = "rlr";
+  add_annotation_heading(r.annotations, largest[0], alignment);
+  for (std::size_t k = 0; k < std::min(most_weights, order.size()); ++k) {
+    const auto position = std::to_string(order[k] + 1);
+    const auto& name = names.empty() ? position : names[order[k]];
+    largest.push_back({position, name, fmt::format("{:.4g}", weights[order[k]])});
+    add_annotation_cells(r.annotations, name, largest.back());
+  }
   return cards + card("The largest feature weights",
                       fmt::format("Of the distance, by {}, learnt on all rows; {} of {} features.", learnt.learnt_by,
                                   largest.size() - 1, weights.size()),
-                      table(largest, "rlr"));
+                      table(largest, alignment));
 }
 
 std::vector<std::string> point_cells(const SearchResult& r, const Point& point) {
@@ -430,6 +455,7 @@ std::string features_card(const SearchResult& r) {
     rows[0].push_back("same sign" + of);
     alignment += "rr";
   }
+  add_annotation_heading(r.annotations, rows[0], alignment);
   for (std::size_t k = 0; k < std::min(most_features, r.stability.size()); ++k) {
     const auto& feature = r.stability[k];
     rows.push_back({std::to_string(feature.index + 1), feature.name, percent(feature.frequency),
@@ -438,6 +464,7 @@ std::string features_card(const SearchResult& r) {
       rows.back().push_back(fmt::format("{:+.4g}", feature.mean_weight[c]));
       rows.back().push_back(percent(feature.sign_agreement[c]));
     }
+    add_annotation_cells(r.annotations, feature.name, rows.back());
   }
   return card("Features",
               "Mean weight and sign over the resamples that chose a feature; ranks by weight times standard deviation.",

@@ -9,7 +9,7 @@
 #include "data/parameter_json.hpp"
 #include "information/stability_json.hpp"
 #include "pipeline/selection_json.hpp"
-#include "report/csv_text.hpp"
+#include "report/annotation_columns.hpp"
 #include "report/held_out.hpp"
 #include "report/search_charts.hpp"
 
@@ -83,13 +83,15 @@ Json chosen_json(const SearchResult& r) {
 /// The class or target of a decision value; null if it has no name.
 Json column_json(const std::string& name) { return name.empty() ? Json() : Json(name); }
 
-Json largest_json(const Coefficients& of) {
+Json largest_json(const Coefficients& of, const Annotations& annotations) {
   Json list = Json::array();
   for (std::int32_t c = 0; c < static_cast<std::int32_t>(of.columns.size()); ++c) {
     Json weights = Json::array();
-    for (const auto j : of.largest(c, most_weights))
-      weights.push_back(
-          {{"position", j + 1}, {"name", of.feature_names[static_cast<std::size_t>(j)]}, {"weight", of.weight(j, c)}});
+    for (const auto j : of.largest(c, most_weights)) {
+      const auto& name = of.feature_names[static_cast<std::size_t>(j)];
+      weights.push_back({{"position", j + 1}, {"name", name}, {"weight", of.weight(j, c)}});
+      report::add_annotations(annotations, name, weights.back());
+    }
     list.push_back({{"class", column_json(of.columns[static_cast<std::size_t>(c)])}, {"weights", std::move(weights)}});
   }
   return list;
@@ -141,7 +143,7 @@ Json by_class(const SearchResult& r, const std::vector<double>& values) {
 
 Json features_json(const SearchResult& r) {
   Json list = Json::array();
-  for (const auto& feature : r.stability)
+  for (const auto& feature : r.stability) {
     list.push_back({{"index", feature.index},
                     {"name", feature.name},
                     {"frequency", feature.frequency},
@@ -149,6 +151,8 @@ Json features_json(const SearchResult& r) {
                     {"sign_agreement", by_class(r, feature.sign_agreement)},
                     {"median_rank", feature.median_rank},
                     {"standard_deviation", feature.standard_deviation}});
+    report::add_annotations(r.annotations, feature.name, list.back());
+  }
   return list;
 }
 
@@ -221,6 +225,7 @@ Json importance_json(const SearchResult& r) {
   for (const auto& feature : r.importance) {
     Json row{{"index", feature.index}, {"name", feature.name}};
     row.update(summary_json(feature.drop));
+    report::add_annotations(r.annotations, feature.name, row);
     list.push_back(std::move(row));
   }
   return list;
@@ -374,7 +379,8 @@ std::string search_json(const SearchResult& r) {
   if (r.model) {
     answer["chosen"] = chosen_json(r);
     answer["points"] = points_json(r);
-    if (const auto weights = r.model->trained().coefficients()) answer["largest_weights"] = largest_json(*weights);
+    if (const auto weights = r.model->trained().coefficients())
+      answer["largest_weights"] = largest_json(*weights, r.annotations);
   }
   if (r.model && r.model->threshold()) answer["threshold"] = threshold_json(r);
   if (r.held_out && !r.held_out->probabilities.empty()) answer["reliability"] = reliability_json(r);
@@ -428,13 +434,13 @@ std::string features_csv(const SearchResult& r) {
     const auto of = r.columns == 1 ? "" : " of " + r.column_name(c);
     text += ',' + csv_field("mean_weight" + of) + ',' + csv_field("sign_agreement" + of);
   }
-  text += '\n';
+  text += report::annotation_heading(r.annotations) + '\n';
   for (const auto& feature : r.stability) {
     text += fmt::format("{},{},{},{},{}", feature.index, csv_field(feature.name), feature.frequency,
                         feature.median_rank, feature.standard_deviation);
     for (std::size_t c = 0; c < feature.mean_weight.size(); ++c)
       text += fmt::format(",{},{}", feature.mean_weight[c], feature.sign_agreement[c]);
-    text += '\n';
+    text += report::annotation_fields(r.annotations, feature.name) + '\n';
   }
   return text;
 }

@@ -4,6 +4,7 @@
 #include <sheaf/version.hpp>
 
 #include "core/text.hpp"
+#include "report/annotation_columns.hpp"
 #include "report/page.hpp"
 #include "report/selection_charts.hpp"
 #include "report/svg.hpp"
@@ -60,6 +61,8 @@ std::string distribution_cards(const SelectionResult& r) {
 std::string table_card(const SelectionResult& r) {
   std::vector<std::vector<std::string>> rows{{"rank", "index", "name", "score", "relevance", "redundancy"}};
   if (r.combined) rows[0].insert(rows[0].end(), {"mean rank", "borda", "frequency"});
+  std::string alignment = r.combined ? "rrlrrrrrr" : "rrlrrr";
+  add_annotation_heading(r.annotations, rows[0], alignment);
   for (std::size_t k = 0; k < r.selected.size(); ++k) {
     const auto& [feature, name, votes] = r.selected[k];
     rows.push_back({std::to_string(k + 1), std::to_string(feature.index), name, digits(feature.score),
@@ -67,9 +70,10 @@ std::string table_card(const SelectionResult& r) {
     if (votes)
       rows.back().insert(rows.back().end(),
                          {digits(votes->mean_rank), digits(votes->borda), percent(votes->frequency)});
+    add_annotation_cells(r.annotations, name, rows.back());
   }
   return card("All selected", "Best first. Relevance and redundancy in bits; the index counts from 0.",
-              report::table(rows, r.combined ? "rrlrrrrrr" : "rrlrrr"), true);
+              report::table(rows, alignment), true);
 }
 
 std::string subtitle(const SelectionResult& r) {

@@ -7,6 +7,7 @@
 #include <sheaf/report.hpp>
 
 #include "information/stability_json.hpp"
+#include "report/annotation_columns.hpp"
 #include "report/csv_text.hpp"
 
 namespace sheaf {
@@ -17,7 +18,7 @@ using Json = nlohmann::ordered_json;
 /// JSON has no NaN and no infinity.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
-Json feature_json(const ReportedFeature& row) {
+Json feature_json(const SelectionResult& r, const ReportedFeature& row) {
   Json json{{"index", row.feature.index},
             {"name", row.name},
             {"score", number(row.feature.score)},
@@ -29,6 +30,7 @@ Json feature_json(const ReportedFeature& row) {
     json["borda"] = row.votes->borda;
     json["frequency"] = row.votes->frequency;
   }
+  report::add_annotations(r.annotations, row.name, json);
   return json;
 }
 
@@ -76,7 +78,7 @@ Json ensemble_json(const SelectionResult& r) {
 
 std::string selection_json(const SelectionResult& r) {
   Json selected = Json::array();
-  for (const auto& row : r.selected) selected.push_back(feature_json(row));
+  for (const auto& row : r.selected) selected.push_back(feature_json(r, row));
   Json classes = Json::array();
   for (std::size_t c = 0; c < r.class_names.size(); ++c)
     classes.push_back({{"name", r.class_names[c]}, {"count", r.class_counts[c]}});
@@ -97,13 +99,13 @@ std::string selection_json(const SelectionResult& r) {
 
 std::string selection_csv(const SelectionResult& r) {
   std::string text = "rank,index,name,score,gain,relevance,redundancy";
-  text += r.combined ? ",mean_rank,borda,frequency\n" : "\n";
+  text += (r.combined ? ",mean_rank,borda,frequency" : "") + report::annotation_heading(r.annotations) + '\n';
   for (std::size_t k = 0; k < r.selected.size(); ++k) {
     const auto& [feature, name, votes] = r.selected[k];
     text += fmt::format("{},{},{},{},{},{},{}", k + 1, feature.index, csv_field(name), feature.score, feature.gain,
                         feature.relevance, feature.redundancy);
     if (votes) text += fmt::format(",{},{},{}", votes->mean_rank, votes->borda, votes->frequency);
-    text += '\n';
+    text += report::annotation_fields(r.annotations, name) + '\n';
   }
   return text;
 }

@@ -70,6 +70,7 @@ class Rescoring {
   RescoreResult run() {
     check();
     choose_confidence();
+    charges_ = find_charges(*psms_);
     if (!options_.group.empty()) find_groups(*psms_, options_.group, result_.groups, result_.group_names);
     if (saved_) saved_->begin(run_name());
     if (!safe() && options_.subset > 0)
@@ -116,6 +117,7 @@ class Rescoring {
   std::vector<std::uint64_t> file_hashes_;
   TrainingRows rows_;
   std::shared_ptr<CheckpointFile> saved_;
+  std::vector<std::int8_t> charges_;          // of each PSM; empty: they are not known
   std::vector<std::vector<double>> weights_;  // on normalised features, scaled as scores are
   Array<double> scores_;                      // on the device
   RescoreResult result_;
@@ -358,11 +360,22 @@ RescoreLevel Rescoring<T>::level(ConfidenceOps& ops, const RankedList& list, dou
 template <class T>
 void Rescoring<T>::finish() {
   const Stage stage = errors_stage();
-  result_.text = [psms = psms_](std::int32_t row) {
+  const auto has_scan = [](const PinFile& pin) {
+    return std::find(pin.layout.columns.begin(), pin.layout.columns.end(), PinColumn::scan) != pin.layout.columns.end();
+  };
+  const bool scans = std::all_of(psms_->pins.begin(), psms_->pins.end(), has_scan);
+  result_.text = [psms = psms_, scans, charges = std::move(charges_)](std::int32_t row) {
     const PsmText text = psms->text(row);
     const std::string_view file =
         psms->file_names.empty() ? std::string_view{} : psms->file_names[static_cast<std::size_t>(psms->file(row))];
-    return PsmView{text.id, file, text.peptide, text.proteins, text.time, psms->labels[row] > 0};
+    return PsmView{text.id,
+                   file,
+                   text.peptide,
+                   text.proteins,
+                   text.time,
+                   psms->labels[row] > 0,
+                   scans ? psms->scans[row] : -1,
+                   charges.empty() ? 0 : charges[static_cast<std::size_t>(row)]};
   };
   result_.is_target = [psms = psms_](std::int32_t row) { return psms->labels[row] > 0; };
   result_.file = [psms = psms_](std::int32_t row) { return psms->file(row); };

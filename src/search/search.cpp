@@ -130,6 +130,8 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
     result.size_words = chosen->size_words;
   }
   if (result.model) engine::describe_model(context, dataset, trained->dataset_features(), result);
+  if (result.model) result.model->take_annotations(dataset);
+  result.annotations = annotations_of(dataset);
   if (!result.options.full) {
     if (needs_pipeline(dataset, result.options.pipeline)) {
       auto steps = result.options.pipeline;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sheaf/io.hpp>
 
@@ -510,6 +511,25 @@ TEST(MatrixFiles, ThatCannotBeWrittenLeaveNothing) {
   EXPECT_TRUE(folder.empty());
 }
 
+/// What the programs of the field wrote about features.
+TEST(MatrixFiles, KeepAnnotationsOfFeatures) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> files{{"table1.biom", {"taxonomy"}},
+                                                                      {"tenx", {"name"}}};
+  if (has_hdf5())
+    files.insert(files.end(), {{"table2.biom", {"taxonomy"}}, {"csr.h5ad", {"symbol"}}, {"tenx.h5", {"name"}}});
+  for (const auto& [name, columns] : files) {
+    SCOPED_TRACE(name);
+    auto options = labelled("none");
+    const auto dataset = read(name, options);
+    ASSERT_EQ(dataset.annotations.size(), columns.size());
+    EXPECT_EQ(dataset.annotations[0].name, columns[0]);
+    ASSERT_EQ(std::ssize(dataset.annotations[0].values), dataset.features());
+    const auto expected = columns[0] == "taxonomy" ? std::string("k__Bacteria; g__") : std::string("symbol");
+    for (std::size_t j = 0; j < dataset.annotations[0].values.size(); ++j)
+      EXPECT_EQ(dataset.annotations[0].values[j], expected + std::to_string(j));
+  }
+}
+
 /// NumPy, SciPy, biom-format and anndata read what Sheaf writes.
 TEST(MatrixFiles, AreReadByTheProgramsOfTheField) {
   const std::string python = "/usr/bin/python3";
@@ -519,9 +539,15 @@ TEST(MatrixFiles, AreReadByTheProgramsOfTheField) {
   ReadOptions options = labelled();
   options.id = "id";
   options.group = "subject";
-  const auto dataset = read("expected.csv", options);
+  auto dataset = read("expected.csv", options);
   options.storage = Storage::sparse;
-  const auto sparse = read("expected.csv", options);
+  auto sparse = read("expected.csv", options);
+  std::vector<std::string> taxa, symbols;
+  for (int j = 0; j < 5; ++j) {
+    taxa.push_back(fmt::format("k__Bacteria; g__{}", j));
+    symbols.push_back(fmt::format("symbol{}", j));
+  }
+  dataset.annotations = sparse.annotations = {{"taxonomy", taxa}, {"symbol", symbols}};
   const auto context = with_threads(2);
   write_dataset(context, dataset, folder.file("table.npz"));
   write_dataset(context, sparse, folder.file("sparse.npz"));

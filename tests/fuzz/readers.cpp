@@ -56,7 +56,7 @@ void check_arff(std::string_view input) { check_format("arff", input); }
 void check_npy(std::string_view input) { check_format("npy", input); }
 void check_npz(std::string_view input) { check_format("npz", input); }
 void check_market(std::string_view input) { check_format("mtx", input); }
-/// Tables in JSON: HDF5 files are libhdf5's to read, which is not safe against every damage.
+/// Tables in JSON. HDF5 files: see hdf5.cpp.
 void check_biom(std::string_view input) {
   if (!input.starts_with("\x89HDF")) check_format("biom", input);
 }

@@ -14,6 +14,7 @@ constexpr std::array table{
     Target{"npz", check_npz},
     Target{"market", check_market},
     Target{"biom", check_biom},
+    Target{"hdf5", check_hdf5},
     Target{"xlsx", check_xlsx},
     Target{"compressed", check_compressed},
     Target{"cuts", check_cuts_file},

@@ -288,6 +288,7 @@ TEST(ModelFile, DefectsOfSheafsOwnAreNamedWithTheirPlace) {
   expect_defects({
       {with_line(1, "sheaf-model 3"), 1, 13, "version 3"},
       {with_line(1, "sheaf-model 2"), 17, 1, "checksum"},
+      {with_line(1, "sheaf-model 3"), 17, 1, "checksum"},
       {with_line(1, "sheaf-model"), 1, 12, "version"},
       {with_line(1, "sheaf-linear-model 1"), 1, 1, "earlier version"},
       {with_line(2, "family forest"), 2, 8, "linear, svm, elastic-net"},
@@ -338,11 +339,13 @@ TEST(ModelFile, AChangedByteIsFound) {
 }
 
 /// Files that earlier versions wrote, and what those predicted from them.
-TEST(ModelFile, FilesOfEarlierVersionsAreRead) {
+class EarlierModelFiles : public testing::TestWithParam<const char*> {};
+
+TEST_P(EarlierModelFiles, AreRead) {
   const std::string folder = SHEAF_TESTS_DIR "/golden/models/";
   const Context context;
   int files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder + "version1")) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder + GetParam())) {
     if (entry.path().extension() != ".model") continue;
     SCOPED_TRACE(entry.path().filename().string());
     ++files;
@@ -365,6 +368,8 @@ TEST(ModelFile, FilesOfEarlierVersionsAreRead) {
   }
   EXPECT_GE(files, 9);
 }
+
+INSTANTIATE_TEST_SUITE_P(Versions, EarlierModelFiles, testing::Values("version1", "version2"));
 
 TEST(ModelFile, NoCutOffFileIsTakenForWhole) {
   for (const auto format : {ModelFile::sheaf, ModelFile::liblinear}) {

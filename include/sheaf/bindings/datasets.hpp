@@ -62,6 +62,12 @@ List describe(const Dataset<T>& dataset) {
   list.add("names", dataset.feature_names).add("notes", dataset.notes);
   if (!dataset.row_names.empty()) list.add("row_names", dataset.row_names);
   if (!dataset.levels.empty()) list.add("nominal", dataset.levels);
+  if (!dataset.annotations.empty()) {
+    List columns;
+    columns.is_table = true;
+    for (const auto& column : dataset.annotations) columns.add(column.name, column.values);
+    list.add("annotations", std::move(columns));
+  }
   const auto& target = dataset.target;
   const auto& about_rows = dataset.row_columns;
   if (!target.empty() && target.looks_like_classes())

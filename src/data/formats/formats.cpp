@@ -12,6 +12,7 @@
 #include "data/bytes/compression.hpp"
 #include "data/bytes/text_source.hpp"
 #include "data/formats/formats.hpp"
+#include "data/matrices/annotations.hpp"
 #include "data/matrices/market.hpp"
 #include "data/matrices/matrix_file.hpp"
 #include "data/read/other_files.hpp"
@@ -223,11 +224,6 @@ const Format& format_of_file(const Format* by_ending, std::string_view bytes) {
   return by_ending != nullptr ? *by_ending : format_by_content(bytes);
 }
 
-std::string_view without_mark(std::string_view text) {
-  constexpr std::string_view mark = "\xEF\xBB\xBF";
-  return text.starts_with(mark) ? text.substr(mark.size()) : text;
-}
-
 /// Whether lines end with a carriage return alone.
 bool has_bare_returns(std::string_view text) {
   constexpr std::size_t looked_at = 1 << 16;
@@ -261,6 +257,7 @@ Dataset<T> read_with(const Reading& reading, const Format& format) {
                     static_cast<std::int64_t>(reading.text.size()));
   Dataset<T> dataset = row_of(format).content == Content::text ? read_text<T>(reading, format)
                                                                : std::get<Reader<T>>(row_of(format).readers)(reading);
+  join_annotations(reading, dataset);
   dataset.source = reading.name;
   dataset.format = format.name;
   return dataset;

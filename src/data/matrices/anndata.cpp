@@ -5,7 +5,8 @@
 
 #include "core/fail.hpp"
 #include "data/budget.hpp"
-#include "data/matrices/hdf5.hpp"
+#include "data/hdf5/hdf5.hpp"
+#include "data/matrices/annotations.hpp"
 #include "data/matrices/matrix_file.hpp"
 #include "data/read/columns.hpp"
 
@@ -37,11 +38,11 @@ std::vector<std::string> from_codes(const Reading& reading, const Hdf5File& file
   return cells;
 }
 
-/// A column of obs: an array, a categorical one (since 0.8 a group, before that codes), or one with a mask.
-std::vector<std::string> obs_cells(const Reading& reading, const Hdf5File& file, const std::string& name,
-                                   std::int64_t rows) {
-  const auto path = "obs/" + name;
-  const auto before = "obs/__categories/" + name;
+/// A column of obs or var: an array, a categorical one (since 0.8 a group, before that codes), or one with a mask.
+std::vector<std::string> frame_cells(const Reading& reading, const Hdf5File& file, const std::string& frame,
+                                     const std::string& name, std::int64_t count) {
+  const auto path = frame + "/" + name;
+  const auto before = frame + "/__categories/" + name;
   std::vector<std::string> cells;
   if (file.is_group(path) && file.has(path + "/codes")) {
     cells = from_codes(reading, file, path + "/codes", path + "/categories");
@@ -57,9 +58,36 @@ std::vector<std::string> obs_cells(const Reading& reading, const Hdf5File& file,
   } else {
     cells = file.has(before) ? from_codes(reading, file, path, before) : file.texts(path);
   }
-  if (std::ssize(cells) != rows)
-    fail("{}: '{}' has {} entries, and the matrix has {} rows", reading.name, path, cells.size(), rows);
+  if (std::ssize(cells) != count)
+    fail("{}: '{}' has {} entries, and {} are expected by the matrix", reading.name, path, cells.size(), count);
   return cells;
+}
+
+/// Whether a column of a data frame holds texts or categories; numbers, such as mean counts, are no annotation.
+bool holds_texts(const Hdf5File& file, const std::string& frame, const std::string& name) {
+  const auto path = frame + "/" + name;
+  if (file.is_group(path)) return file.has(path + "/categories") && file.is_text(path + "/categories");
+  const auto before = frame + "/__categories/" + name;
+  return file.has(before) ? file.is_text(before) : file.is_text(path);
+}
+
+template <class T>
+void read_annotations(const Reading& reading, const Hdf5File& file, const std::string& frame, Dataset<T>& dataset) {
+  const auto index = index_of(reading, file, frame);
+  for (const auto& name : file.members(frame))
+    if (name != index && name != "__categories" && holds_texts(file, frame, name))
+      annotate(reading, name, frame_cells(reading, file, frame, name, dataset.features()), dataset);
+}
+
+template <class T>
+SparseMatrix<T> read_columns(const Reading& reading, const Hdf5File& file, const std::string& path, std::int64_t rows,
+                             std::int64_t columns) {
+  const auto length = [&](const std::string& part) { return file.count(path + part); };
+  return make_sparse<T>(
+      reading, ColumnPieces<T>{
+                   rows, columns, file.numbers<std::int64_t>(path + "/indptr"), length("/indices"), length("/data"),
+                   [&](std::int64_t first, std::span<std::int32_t> to) { file.numbers(path + "/indices", first, to); },
+                   [&](std::int64_t first, std::span<T> to) { file.numbers(path + "/data", first, to); }});
 }
 
 template <class T>
@@ -78,9 +106,10 @@ Matrix<T> read_x(const Reading& reading, const Hdf5File& file, const std::string
     fail("{}: '{}' is stored as {}; an array, csr_matrix or csc_matrix is expected", reading.name, path, shown(kind));
   if (shape.size() != 2) fail("{}: the shape of '{}' has {} sizes; two are expected", reading.name, path, shape.size());
   check_shape(reading, shape[0], shape[1]);
+  if (!by_rows) return read_columns<T>(reading, file, path, shape[0], shape[1]);
   return make_sparse<T>(reading, CompressedArrays<T>{shape[0], shape[1], file.numbers<std::int64_t>(path + "/indptr"),
                                                      file.numbers<std::int32_t>(path + "/indices"),
-                                                     file.numbers<T>(path + "/data"), !by_rows});
+                                                     file.numbers<T>(path + "/data"), false});
 }
 
 /// The matrix that the options mean, and the frame that names its features.
@@ -182,7 +211,8 @@ Dataset<T> read_h5ad(const Reading& reading) {
   for (const auto& name : file->members("obs"))
     if (name != index && name != "__categories")
       result.table.columns.push_back(
-          {name, [&reading, file, name, rows] { return obs_cells(reading, *file, name, rows); }});
+          {name, [&reading, file, name, rows] { return frame_cells(reading, *file, "obs", name, rows); }});
+  read_annotations(reading, *file, frame, dataset);
   return finish_dataset(reading, std::move(result));
 }
 
@@ -205,6 +235,9 @@ Dataset<T> read_tenx(const Reading& reading) {
   dataset.row_names = row_names_of(reading, file.texts("matrix/barcodes"));
   dataset.feature_names = feature_names_of(reading, file.texts("matrix/features/id"), dataset.notes);
   check_names_count(reading, dataset);
+  for (const auto* name : {"name", "feature_type", "genome"})
+    if (const auto path = std::string("matrix/features/") + name; file.has(path))
+      annotate(reading, name, file.texts(path), dataset);
   return finish_dataset(reading, std::move(result));
 }
 
@@ -219,7 +252,11 @@ void write_h5ad(const Writing<T>& writing) {
   std::vector<std::string> names;
   for (const auto& column : columns) names.push_back(hdf5_name(column.name));
   write_frame(file, "obs", written_row_names(dataset), names);
-  write_frame(file, "var", written_feature_names(dataset), {});
+  std::vector<std::string> annotations;
+  for (const auto& column : dataset.annotations) annotations.push_back(hdf5_name(column.name));
+  write_frame(file, "var", written_feature_names(dataset), annotations);
+  for (std::size_t k = 0; k < annotations.size(); ++k)
+    write_strings(file, "var/" + annotations[k], dataset.annotations[k].values);
   for (std::size_t k = 0; k < columns.size(); ++k) {
     const auto path = "obs/" + names[k];
     const bool is_label = !dataset.target.empty() && k + 1 == columns.size();

@@ -1,170 +1,72 @@
-// BIOM tables: version 1.0 (JSON) and 2.1 (HDF5), and QIIME 2's artifacts (.qza), which are zip archives with such a
-// table inside. Observations are features, samples are rows. Metadata of samples are columns about the rows.
+// BIOM tables: version 1.0 (JSON, biom_json.cpp) and 2.1 (HDF5), and QIIME 2's artifacts (.qza), which are zip archives
+// with such a table inside. Observations are features, samples are rows. Metadata of samples are columns about the
+// rows, those of observations annotations of the features.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
 
 #include <fmt/chrono.h>
-#include <nlohmann/json.hpp>
-
 #include <sheaf/version.hpp>
 
 #include "core/fail.hpp"
 #include "data/budget.hpp"
 #include "data/bytes/zip.hpp"
-#include "data/matrices/hdf5.hpp"
+#include "data/hdf5/hdf5.hpp"
+#include "data/matrices/annotations.hpp"
+#include "data/matrices/biom_json.hpp"
 #include "data/matrices/matrix_file.hpp"
 
 namespace sheaf {
 namespace {
 
-using Json = nlohmann::json;
+/// Metadata that biom-format keeps as lists: so many texts for each feature.
+constexpr std::array<std::string_view, 2> lists_of_texts{"taxonomy", "collapsed_ids"};
 
-constexpr std::string_view biom_words = "Biological Observation Matrix";
-
-/// Whether the text is JSON that identifies itself near its beginning or end, where writers put it.
-bool is_biom_json(std::string_view bytes) {
-  constexpr std::size_t looked_at = 1 << 16;
-  const auto first = bytes.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos || bytes[first] != '{') return false;
-  const auto holds = [](std::string_view part) { return part.find(biom_words) != std::string_view::npos; };
-  return holds(bytes.substr(0, looked_at)) || holds(bytes.substr(bytes.size() - std::min(bytes.size(), looked_at)));
+/// A text for each feature; the texts of a list are joined by semicolons, as taxonomies are written.
+std::vector<std::string> read_annotation(const Hdf5File& file, const std::string& path, std::int64_t features) {
+  auto texts = file.texts(path);
+  const auto shape = file.shape(path);
+  if (shape.size() != 2 || shape.front() != features) return texts;
+  std::vector<std::string> joined(static_cast<std::size_t>(features));
+  for (std::size_t k = 0; k < texts.size(); ++k) {
+    auto& to = joined[k / static_cast<std::size_t>(shape.back())];
+    if (!texts[k].empty()) to += (to.empty() ? "" : "; ") + texts[k];
+  }
+  return joined;
 }
 
-/// A value of metadata as text: parts of a list are joined.
-std::string text_of(const Json& value) {
-  if (value.is_null()) return {};
-  if (value.is_string()) return value.get<std::string>();
-  if (!value.is_array()) return value.dump();
-  std::string text;
-  for (const auto& part : value) text += (text.empty() ? "" : "; ") + text_of(part);
-  return text;
+/// The parts between semicolons, without blanks around them.
+std::vector<std::string> split_taxonomy(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const auto end = std::min(text.find(';', at), text.size());
+    const auto first = std::min(text.find_first_not_of(' ', at), end);
+    const auto last = text.find_last_not_of(' ', end - (end > at ? 1 : 0));
+    parts.push_back(first < end ? text.substr(first, last + 1 - first) : std::string());
+    at = end + 1;
+  }
+  return parts;
 }
 
-class BiomJson {
- public:
-  explicit BiomJson(const Reading& reading) : reading_(reading) {
-    constexpr double bytes_for_one = 16;  // of the tree, for one of the text
-    check_memory(reading, static_cast<double>(reading.text.size()) * bytes_for_one, "a BIOM table as JSON");
-    table_ = Json::parse(reading.text, nullptr, false);
-    if (table_.is_discarded() || !table_.is_object())
-      fail("{}: is no JSON; a BIOM table (1.0: JSON, 2.1: HDF5) is expected", reading.name);
+void write_annotation(Hdf5Writer& file, const AnnotationColumn& column) {
+  const auto path = "observation/metadata/" + hdf5_name(column.name);
+  if (std::find(lists_of_texts.begin(), lists_of_texts.end(), column.name) == lists_of_texts.end())
+    return file.texts(path, column.values);
+  std::vector<std::vector<std::string>> lists;
+  std::size_t longest = 1;
+  for (const auto& text : column.values) {
+    lists.push_back(split_taxonomy(text));
+    longest = std::max(longest, lists.back().size());
   }
-
-  template <class T>
-  MatrixFile<T> read() const {
-    const auto& shape = member("shape");
-    if (!shape.is_array() || shape.size() != 2) fail("{}: its 'shape' must be two numbers", reading_.name);
-    const auto features = index(shape[0], "shape");
-    const auto samples = index(shape[1], "shape");
-    check_shape(reading_, samples, features);
-    MatrixFile<T> file;
-    auto& dataset = file.dataset;
-    dataset.feature_names = feature_names_of(reading_, ids("rows", features), dataset.notes);
-    dataset.row_names = row_names_of(reading_, ids("columns", samples));
-    const auto kind = text_of(member("matrix_type"));
-    if (kind == "sparse")
-      dataset.x = sparse<T>(samples, features);
-    else if (kind == "dense")
-      dataset.x = dense<T>(samples, features);
-    else
-      fail("{}: its 'matrix_type' is {}; sparse or dense is expected", reading_.name, shown(kind));
-    file.table = table_of_samples();
-    return file;
+  std::vector<std::string> all;
+  for (auto& list : lists) {
+    list.resize(longest);
+    all.insert(all.end(), list.begin(), list.end());
   }
-
- private:
-  const Json& member(const char* name) const {
-    const auto found = table_.find(name);
-    if (found == table_.end()) fail("{}: has no '{}', which every BIOM table has", reading_.name, name);
-    return *found;
-  }
-  std::int64_t index(const Json& value, std::string_view what) const {
-    if (!value.is_number_integer())
-      fail("{}: a whole number expected in '{}', found {}", reading_.name, what, shown(value.dump()));
-    return value.get<std::int64_t>();
-  }
-  template <class T>
-  T number(const Json& value) const {
-    if (value.is_null()) return std::numeric_limits<T>::quiet_NaN();
-    if (!value.is_number()) fail("{}: a number expected in 'data', found {}", reading_.name, shown(value.dump()));
-    return value.get<T>();
-  }
-  std::vector<std::string> ids(const char* name, std::int64_t count) const {
-    const auto& list = member(name);
-    if (!list.is_array() || static_cast<std::int64_t>(list.size()) != count)
-      fail("{}: '{}' has {} entries, and the shape says {}", reading_.name, name, list.size(), count);
-    std::vector<std::string> result;
-    for (const auto& one : list) {
-      if (!one.is_object() || !one.contains("id")) fail("{}: an entry of '{}' has no id", reading_.name, name);
-      result.push_back(text_of(one["id"]));
-    }
-    return result;
-  }
-  const Json& data() const {
-    const auto& list = member("data");
-    if (!list.is_array()) fail("{}: its 'data' is no list", reading_.name);
-    return list;
-  }
-  template <class T>
-  SparseMatrix<T> sparse(std::int64_t samples, std::int64_t features) const {
-    const auto& list = data();
-    const auto count = static_cast<std::int64_t>(list.size());
-    Triplets<T> triplets{samples, features, Array<std::int32_t>(count), Array<std::int32_t>(count), Array<T>(count)};
-    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-    for (std::int64_t k = 0; k < count; ++k) {
-      const auto& entry = list[static_cast<std::size_t>(k)];
-      if (!entry.is_array() || entry.size() != 3)
-        fail("{}: entry {} of 'data' must be [observation, sample, value], found {}", reading_.name, k + 1,
-             shown(entry.dump()));
-      triplets.column_of[k] = static_cast<std::int32_t>(std::clamp<std::int64_t>(index(entry[0], "data"), -1, most));
-      triplets.row_of[k] = static_cast<std::int32_t>(std::clamp<std::int64_t>(index(entry[1], "data"), -1, most));
-      triplets.values[k] = number<T>(entry[2]);
-    }
-    return make_sparse<T>(reading_, std::move(triplets));
-  }
-  template <class T>
-  DenseMatrix<T> dense(std::int64_t samples, std::int64_t features) const {
-    const auto& list = data();
-    check_memory(reading_, dense_bytes(samples, features, sizeof(T)),
-                 fmt::format("{} rows of {} features", samples, features));
-    if (static_cast<std::int64_t>(list.size()) != features)
-      fail("{}: 'data' has {} rows, and the shape says {}", reading_.name, list.size(), features);
-    DenseMatrix<T> x{samples, features, Array<T>(samples * features)};
-    for (std::int64_t j = 0; j < features; ++j) {
-      const auto& row = list[static_cast<std::size_t>(j)];
-      if (!row.is_array() || static_cast<std::int64_t>(row.size()) != samples)
-        fail("{}: row {} of 'data' has {} values, and the shape says {}", reading_.name, j + 1, row.size(), samples);
-      for (std::int64_t i = 0; i < samples; ++i)
-        x.values[i * features + j] = number<T>(row[static_cast<std::size_t>(i)]);
-    }
-    return x;
-  }
-  RowTable table_of_samples() const {
-    std::vector<std::string> names;
-    const auto& samples = member("columns");
-    for (const auto& sample : samples) {
-      if (!sample.contains("metadata") || !sample["metadata"].is_object()) continue;
-      for (const auto& [name, value] : sample["metadata"].items())
-        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    }
-    RowTable table;
-    for (const auto& name : names) {
-      std::vector<std::string> cells;
-      for (const auto& sample : samples) {
-        const bool there =
-            sample.contains("metadata") && sample["metadata"].is_object() && sample["metadata"].contains(name);
-        cells.push_back(there ? text_of(sample["metadata"][name]) : std::string());
-      }
-      table.columns.push_back({name, [cells] { return cells; }});
-    }
-    return table;
-  }
-
-  const Reading& reading_;
-  Json table_;
-};
+  file.texts(path, all, {std::ssize(lists), static_cast<std::int64_t>(longest)});
+}
 
 /// Samples own compressed rows of their own in the file, so that nothing is transposed.
 template <class T>
@@ -180,6 +82,10 @@ MatrixFile<T> read_biom_hdf5(const Reading& reading, const std::shared_ptr<Hdf5F
                              CompressedArrays<T>{samples, features, file->numbers<std::int64_t>("sample/matrix/indptr"),
                                                  file->numbers<std::int32_t>("sample/matrix/indices"),
                                                  file->numbers<T>("sample/matrix/data"), false});
+  if (file->is_group("observation/metadata"))
+    for (const auto& name : file->members("observation/metadata"))
+      if (const auto path = "observation/metadata/" + name; !file->is_group(path))
+        annotate(reading, name, read_annotation(*file, path, features), dataset);
   if (!file->is_group("sample/metadata")) return result;
   for (const auto& name : file->members("sample/metadata")) {
     const auto path = "sample/metadata/" + name;
@@ -239,7 +145,7 @@ template <class T>
 Dataset<T> read_biom(const Reading& reading) {
   if (reading.options.transpose)
     fail_usage("{}: --transpose cannot be given: a BIOM table says which are its samples", reading.name);
-  if (!is_hdf5(reading.text)) return finish_dataset(reading, BiomJson(reading).read<T>());
+  if (!is_hdf5(reading.text)) return finish_dataset(reading, read_biom_json<T>(reading));
   return finish_dataset(reading, read_biom_hdf5<T>(reading, std::make_shared<Hdf5File>(reading)));
 }
 
@@ -279,6 +185,7 @@ void write_biom(const Writing<T>& writing) {
   file.attribute("/", "nnz", by_samples.nonzeros());
   write_axis(file, "observation", written_feature_names(dataset), transpose(by_samples, threads));
   write_axis(file, "sample", written_row_names(dataset), by_samples);
+  for (const auto& column : dataset.annotations) write_annotation(file, column);
   for (const auto& column : written_columns(dataset)) {
     const auto path = "sample/metadata/" + hdf5_name(column.name);
     if (column.numbers.empty())

@@ -167,6 +167,8 @@ class RoleColumns {
       const auto row = static_cast<std::int64_t>(i);
       if (is_missing(texts[i]))
         fail("{}: row {}: the {} is missing ({})", reading.name, row + 1, what, shown(texts[i]));
+      if (!is_utf8(texts[i]))
+        fail("{}: row {}: the {} {} is not UTF-8 text; convert the file", reading.name, row + 1, what, shown(texts[i]));
       double number = 0;
       const auto status = parse_whole_number(std::string_view(texts[i]), number);
       if (status == NumberStatus::not_finite || status == NumberStatus::overflow)

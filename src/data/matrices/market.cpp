@@ -7,18 +7,13 @@
 #include <array>
 #include <atomic>
 #include <cmath>
-#include <filesystem>
 #include <limits>
-#include <memory>
 #include <numeric>
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
 #include "data/budget.hpp"
-#include "data/bytes/compression.hpp"
-#include "data/bytes/sink.hpp"
-#include "data/bytes/text_source.hpp"
-#include "data/matrices/market.hpp"
+#include "data/matrices/market_names.hpp"
 #include "data/matrices/matrix_file.hpp"
 #include "data/text/number.hpp"
 
@@ -26,7 +21,6 @@ namespace sheaf {
 namespace {
 
 constexpr std::string_view market_magic = "%%MatrixMarket";
-constexpr std::string_view market_ending = ".mtx";
 
 struct MarketHeader {
   bool dense = false;
@@ -302,80 +296,6 @@ class MarketReader {
   std::vector<std::int64_t> lines_;
 };
 
-/// The common beginning of the names of the files beside "dir/GSM1_matrix.mtx.gz": "dir/GSM1_"; beside "dir/cells.mtx":
-/// "dir/cells_".
-std::string names_prefix(std::string path) {
-  if (const auto* compression = find_compression_by_ending(path)) path.resize(path.size() - compression->ending.size());
-  if (path.ends_with(market_ending)) path.resize(path.size() - market_ending.size());
-  constexpr std::string_view matrix = "matrix";
-  if (path.ends_with(matrix))
-    path.resize(path.size() - matrix.size());
-  else
-    path += '_';
-  return path;
-}
-
-/// The file of that name, plain or compressed; empty: there is none.
-std::string find_beside(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_regular_file(path, ignored)) return path;
-  for (const auto ending : compressions())
-    if (std::filesystem::is_regular_file(path + std::string(ending), ignored)) return path + std::string(ending);
-  return {};
-}
-
-/// The first field of each line.
-std::vector<std::string> read_first_fields(const Reading& reading, const std::string& path) {
-  const TextSource source(path, reading.context.progress(), reading.context.stop(), cpu_budget(reading.context));
-  const Reading own{reading.context, source.text(), path, reading.options};
-  std::vector<std::string> names;
-  for (const char* at = own.text.data(); at < own.limit();) {
-    const char* stop = line_end(at, own.limit());
-    std::string_view line(at, static_cast<std::size_t>(stop - at));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (!line.empty()) names.push_back(checked_name(own, line.substr(0, line.find('\t')), at));
-    at = stop + 1;
-  }
-  source.check_whole();
-  return names;
-}
-
-struct NamesFiles {
-  std::string features, barcodes, metadata;  ///< paths; empty: not there
-
-  explicit NamesFiles(const std::string& path) {
-    const auto prefix = names_prefix(path);
-    features = find_beside(prefix + "features.tsv");
-    if (features.empty()) features = find_beside(prefix + "genes.tsv");
-    barcodes = find_beside(prefix + "barcodes.tsv");
-    metadata = find_beside(prefix + "metadata.tsv");
-  }
-};
-
-/// Names for the rows and columns of the dataset; decides whether rows of the matrix are features.
-template <class T>
-bool read_names(const Reading& reading, const MarketHeader& header, const NamesFiles& files, Dataset<T>& dataset) {
-  if (files.features.empty() && files.barcodes.empty()) return reading.options.transpose;
-  if (reading.options.transpose)
-    fail_usage("{}: --transpose cannot be given, since {} says which are the {}", reading.name,
-               files.features.empty() ? files.barcodes : files.features,
-               files.features.empty() ? "samples" : "features");
-  auto features = files.features.empty() ? std::vector<std::string>() : read_first_fields(reading, files.features);
-  auto samples = files.barcodes.empty() ? std::vector<std::string>() : read_first_fields(reading, files.barcodes);
-  const auto fits = [](const std::vector<std::string>& names, std::int64_t count) {
-    return names.empty() || std::ssize(names) == count;
-  };
-  const bool turned = fits(features, header.rows) && fits(samples, header.columns);
-  if (!turned && !(fits(features, header.columns) && fits(samples, header.rows)))
-    fail(
-        "{}: has {} rows and {} columns, and beside it stand {} features ({}) and {} samples ({}); as many are "
-        "expected",
-        reading.name, header.rows, header.columns, features.size(), files.features, samples.size(), files.barcodes);
-  dataset.feature_names = feature_names_of(reading, std::move(features), dataset.notes);
-  dataset.row_names = row_names_of(reading, std::move(samples));
-  return turned;
-}
-
 /// Entries of one sample after the other: "feature sample value".
 template <class T>
 class MarketWriter : public RowWriter<T> {
@@ -408,34 +328,18 @@ class MarketWriter : public RowWriter<T> {
   std::int64_t entries_ = 0;
 };
 
-std::string tsv_field(const std::string& text) {
-  if (text.find_first_of("\t\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
-  return quoted + '"';
-}
-
 }  // namespace
 
 bool looks_like_market(std::string_view bytes) { return bytes.starts_with(market_magic); }
-
-std::string find_market_in(const std::string& folder) {
-  return find_beside((std::filesystem::path(folder) / "matrix.mtx").string());
-}
-
-std::vector<std::string> market_names_files(const std::string& path) {
-  const auto prefix = names_prefix(path);
-  const auto* compression = find_compression_by_ending(path);
-  const auto ending = fmt::format(".tsv{}", compression == nullptr ? "" : compression->ending);
-  return {prefix + "features" + ending, prefix + "barcodes" + ending, prefix + "metadata" + ending};
-}
 
 template <class T>
 Dataset<T> read_market(const Reading& reading) {
   const NamesFiles files(reading.name);
   MatrixFile<T> file;
-  const bool turned = read_names(reading, read_header(reading), files, file.dataset);
-  file.dataset.x = MarketReader<T>(reading, turned).read();
+  const auto header = read_header(reading);
+  auto names = read_market_names(reading, header.rows, header.columns, files, file.dataset);
+  file.dataset.x = MarketReader<T>(reading, names.features_are_rows).read();
+  annotate_features(reading, std::move(names), file.dataset);
   if (files.metadata.empty() || file.dataset.row_names.empty() || !reading.options.metadata.empty())
     return finish_dataset(reading, std::move(file));
   auto options = reading.options;
@@ -448,31 +352,11 @@ template <class T>
 void write_market(const Writing<T>& writing) {
   if (writing.path == "-")
     fail_usage("a Matrix Market file has names files beside it, which standard output cannot hold; name a file");
-  const auto& dataset = writing.dataset;
   const WriteOptions any_digits;
-  check_numbers_only(Writing<T>{writing.context, dataset, writing.path, any_digits});
-  const auto paths = market_names_files(writing.path);
-  const auto features = open_sink(paths[0]);
-  for (const auto& name : written_feature_names(dataset))
-    features->write(fmt::format("{0}\t{0}\tFeature\n", tsv_field(name)));
-  const auto barcodes = open_sink(paths[1]);
-  const auto names = written_row_names(dataset);
-  for (const auto& name : names) barcodes->write(tsv_field(name) + '\n');
-  std::unique_ptr<Sink> metadata;
-  if (const auto columns = written_columns(dataset); !columns.empty()) {
-    metadata = open_sink(paths[2]);
-    std::string text = "id";
-    for (const auto& column : columns) text += '\t' + tsv_field(column.name);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      text += '\n' + tsv_field(names[i]);
-      for (const auto& column : columns) text += '\t' + tsv_field(column.texts[i]);
-    }
-    metadata->write(text + '\n');
-  }
+  check_numbers_only(Writing<T>{writing.context, writing.dataset, writing.path, any_digits});
+  NamesWriter names(writing);
   write_rows(writing, MarketWriter<T>(writing));
-  features->finish();
-  barcodes->finish();
-  if (metadata) metadata->finish();
+  names.finish();
 }
 
 template Dataset<float> read_market(const Reading&);

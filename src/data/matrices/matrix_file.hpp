@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,21 @@ struct CompressedArrays {
 };
 template <class T>
 SparseMatrix<T> make_sparse(const Reading& reading, CompressedArrays<T> arrays);
+
+/// A matrix of compressed columns that are read in pieces, twice, so that they are never held beside the matrix of
+/// rows.
+template <class T>
+struct ColumnPieces {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  Array<std::int64_t> offsets;  ///< of the columns
+  std::int64_t indices = 0;     ///< how many there are
+  std::int64_t values = 0;      ///< likewise
+  std::function<void(std::int64_t first, std::span<std::int32_t> to)> read_indices;
+  std::function<void(std::int64_t first, std::span<T> to)> read_values;
+};
+template <class T>
+SparseMatrix<T> make_sparse(const Reading& reading, ColumnPieces<T> pieces);
 
 /// A matrix of entries in any order, each place once.
 template <class T>

@@ -2,103 +2,24 @@
 
 #include <algorithm>
 #include <memory>
-#include <unordered_map>
 
 #include "core/fail.hpp"
-#include "core/names.hpp"
-#include "data/budget.hpp"
-#include "data/bytes/text_source.hpp"
+#include "data/matrices/id_table.hpp"
 #include "data/read/columns.hpp"
-#include "data/read/csv_fields.hpp"
-#include "data/read/csv_layout.hpp"
 
 namespace sheaf {
-namespace {
-
-/// The first column of QIIME's files is called #SampleID.
-std::string_view without_hash(std::string_view name) { return name.starts_with('#') ? name.substr(1) : name; }
-
-class Metadata {
- public:
-  explicit Metadata(const Reading& reading)
-      : name_(reading.options.metadata),
-        source_(name_, reading.context.progress(), reading.context.stop(), cpu_budget(reading.context)) {
-    ReadOptions options;
-    options.label = "none";
-    const Reading own{reading.context, without_mark(source_.text()), name_, options};
-    if (own.text.empty()) fail("{}: is empty", name_);
-    check_is_text(own);
-    const auto layout = find_layout(own);
-    if (!layout.header) fail("{}: the first line must name the columns, such as sample, age, disease", name_);
-    names_ = layout.names;
-    id_ = find_id(reading.options.id);
-    read_rows(own, layout);
-  }
-
-  const std::vector<std::string>& names() const { return names_; }
-  std::size_t id() const { return id_; }
-  /// The line of an id; -1: it has none.
-  std::int64_t line_of(const std::string& id) const {
-    const auto found = lines_.find(id);
-    return found == lines_.end() ? -1 : found->second;
-  }
-  const std::vector<std::string>& cells(std::size_t column) const { return cells_[column]; }
-
- private:
-  static std::string_view without_mark(std::string_view text) {
-    constexpr std::string_view mark = "\xEF\xBB\xBF";
-    return text.starts_with(mark) ? text.substr(mark.size()) : text;
-  }
-
-  std::size_t find_id(const std::string& wanted) const {
-    if (wanted.empty()) return 0;
-    for (std::size_t j = 0; j < names_.size(); ++j)
-      if (names_[j] == wanted || without_hash(names_[j]) == without_hash(wanted)) return j;
-    const auto nearest = nearest_name(wanted, names_);
-    fail_usage("{}: there is no column {} (--id); its columns are {}{}", name_, shown(wanted), some_names(names_),
-               nearest.empty() ? "" : fmt::format("; did you mean {}?", shown(nearest)));
-  }
-
-  void read_rows(const Reading& own, const CsvLayout& layout) {
-    constexpr std::string_view types_of_qiime = "#q2:";
-    cells_.resize(names_.size());
-    const char* end = own.limit();
-    for (const char* at = layout.body; (at = skip_empty_lines(at, end)) < end;) {
-      const char* begin = at;
-      const auto fields = next_record(own, layout.delimiter, at, end);
-      if (fields.front().text.starts_with(types_of_qiime)) continue;
-      if (fields.size() != names_.size())
-        fail_at(own, begin,
-                fmt::format("the row has {} fields; {} are expected, as in the header", fields.size(), names_.size()));
-      const auto& id = fields[id_];
-      const auto line = static_cast<std::int64_t>(cells_.front().size());
-      if (!lines_.try_emplace(id.plain(), line).second)
-        fail_at(own, id.at, fmt::format("the id {} stands twice; each sample has one line", shown(id.plain())));
-      for (std::size_t j = 0; j < fields.size(); ++j)
-        cells_[j].push_back(checked_name(own, fields[j].plain(), fields[j].at));
-    }
-  }
-
-  std::string name_;
-  TextSource source_;
-  std::vector<std::string> names_;
-  std::size_t id_ = 0;
-  std::vector<std::vector<std::string>> cells_;  // of each column
-  std::unordered_map<std::string, std::int64_t> lines_;
-};
-
-}  // namespace
 
 std::vector<std::string> metadata_names(const Reading& reading) {
-  const Metadata metadata(reading);
+  const IdTable metadata(reading, reading.options.metadata, reading.options.id);
   auto names = metadata.names();
   names.erase(names.begin() + static_cast<std::ptrdiff_t>(metadata.id()));
   return names;
 }
 
 std::string id_column(const Reading& reading) {
-  const Metadata metadata(reading);
-  return std::string(without_hash(metadata.names()[metadata.id()]));
+  const IdTable metadata(reading, reading.options.metadata, reading.options.id);
+  const auto& name = metadata.names()[metadata.id()];
+  return name.starts_with('#') ? name.substr(1) : name;  // the first column of QIIME's files is called #SampleID
 }
 
 template <class T>
@@ -107,7 +28,7 @@ std::vector<bool> join_metadata(const Reading& reading, Dataset<T>& dataset, Row
   if (path.empty()) return {};
   if (dataset.row_names.empty())
     fail_usage("{}: its rows have no ids, so that {} cannot be joined (--metadata)", reading.name, path);
-  const auto metadata = std::make_shared<Metadata>(reading);
+  const auto metadata = std::make_shared<IdTable>(reading, path, reading.options.id);
   std::vector<std::int64_t> lines;
   std::vector<bool> unmatched;
   std::vector<std::string> alone;

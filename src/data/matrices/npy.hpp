@@ -9,7 +9,7 @@
 
 #include <sheaf/solvers/matrix.hpp>
 
-#include "data/matrices/elements.hpp"
+#include "data/bytes/elements.hpp"
 #include "data/read/reading.hpp"
 
 namespace sheaf {

@@ -24,6 +24,12 @@ struct Reading {
   const char* limit() const { return text.data() + text.size(); }
 };
 
+/// The text behind its byte order mark, if it has one.
+inline std::string_view without_mark(std::string_view text) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  return text.starts_with(mark) ? text.substr(mark.size()) : text;
+}
+
 /// Throws a ParseError for the place of `at`, which points into the text or to its end.
 [[noreturn]] void fail_at(const Reading& reading, const char* at, std::string_view message);
 

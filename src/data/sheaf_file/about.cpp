@@ -85,6 +85,7 @@ About about(const Dataset<T>& dataset) {
   result.dates = dataset.row_columns.dates;
   result.fold_names = dataset.row_columns.fold_names;
   for (const auto& one : dataset.kept) result.kept.push_back(one.name);
+  for (const auto& one : dataset.annotations) result.annotations.push_back(one.name);
   return result;
 }
 
@@ -99,6 +100,7 @@ std::string encode_about(const About& about) {
   json["dates"] = about.dates;
   json["fold_names"] = about.fold_names;
   json["kept"] = about.kept;
+  if (!about.annotations.empty()) json["annotations"] = about.annotations;
   if (!about.cache.is_null()) json["cache"] = about.cache;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -122,6 +124,7 @@ About decode_about(const File& file) {
   about.dates = json.text("dates");
   about.fold_names = json.texts("fold_names");
   about.kept = json.texts("kept");
+  about.annotations = json.texts("annotations");
   about.cache = json.any("cache");
   return about;
 }

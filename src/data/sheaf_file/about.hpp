@@ -23,8 +23,9 @@ struct About {
   std::vector<std::string> further_labels;
   std::string time_name, dates;
   std::vector<std::string> fold_names;
-  std::vector<std::string> kept;  ///< names of kept columns
-  nlohmann::ordered_json cache;   ///< of a file that is kept beside a text: see cache.hpp
+  std::vector<std::string> kept;         ///< names of kept columns
+  std::vector<std::string> annotations;  ///< names of columns of text about the features
+  nlohmann::ordered_json cache;          ///< of a file that is kept beside a text: see cache.hpp
 };
 
 template <class T>

@@ -68,6 +68,7 @@ CacheKey cache_key(const std::string& path, const ReadOptions& options) {
   const Json key{{"sheaf", SHEAF_VERSION},
                  {"file", text},
                  {"metadata", options.metadata.empty() ? Json() : stamp_of(options.metadata)},
+                 {"annotations", options.annotations.empty() ? Json() : stamp_of(options.annotations)},
                  {"element_bytes", sizeof(T)},
                  {"options", parameters_json(same)},
                  {"missing", static_cast<int>(options.missing)},

@@ -90,6 +90,19 @@ RowColumns read_row_columns(const File& file, const About& about) {
   return columns;
 }
 
+std::vector<AnnotationColumn> read_annotations(const File& file, const About& about) {
+  const auto sections = file.all(SectionKind::annotation);
+  if (sections.size() != about.annotations.size())
+    file.damaged(
+        fmt::format("it has {} annotations of features, and names {}", sections.size(), about.annotations.size()));
+  std::vector<AnnotationColumn> columns;
+  for (std::size_t k = 0; k < sections.size(); ++k) {
+    const auto what = fmt::format("entries of '{}'", about.annotations[k]);
+    columns.push_back({about.annotations[k], file.texts(*sections[k], file.header().features, what)});
+  }
+  return columns;
+}
+
 std::vector<std::vector<std::string>> read_levels(const File& file) {
   const auto features = file.header().features;
   const auto counts = file.elements<std::int32_t>(SectionKind::level_counts, features, "numbers of levels");
@@ -114,6 +127,7 @@ void read_columns(const File& file, const About& about, Dataset<T>& dataset) {
   dataset.feature_names = file.texts(SectionKind::feature_names, file.header().features, "names of features");
   dataset.row_names = file.texts(SectionKind::row_names, rows, "names of rows");
   dataset.levels = read_levels(file);
+  dataset.annotations = read_annotations(file, about);
   dataset.target = read_target(file, about);
   dataset.group_names = file.texts(SectionKind::group_names, -1, "names of groups");
   const auto groups = file.elements<std::int32_t>(SectionKind::groups, rows, "groups of rows");

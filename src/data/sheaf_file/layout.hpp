@@ -36,6 +36,7 @@ enum class SectionKind : std::uint32_t {
   times = 15,
   folds = 16,
   kept_column = 17,  ///< one section a column
+  annotation = 18,   ///< likewise: texts of the features
   values = 32,
   indices = 33,
   offsets = 34,

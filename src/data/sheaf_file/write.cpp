@@ -92,6 +92,7 @@ Sections sections_of(const Dataset<T>& dataset, const About& about, const Stored
   sections.add_some(SectionKind::times, dataset.row_columns.times);
   sections.add_some(SectionKind::folds, dataset.row_columns.folds);
   for (const auto& kept : dataset.kept) sections.add_texts(SectionKind::kept_column, kept.values);
+  for (const auto& column : dataset.annotations) sections.add_texts(SectionKind::annotation, column.values);
   std::visit([&](const auto& x) { sections.add(SectionKind::values, x.values.span()); }, dataset.x);
   if (const auto* sparse = std::get_if<SparseMatrix<T>>(&dataset.x)) {
     sections.add(SectionKind::indices, sparse->indices.span());

@@ -44,10 +44,10 @@ std::string read_model_family(ModelReader& reader, std::span<const std::string> 
   return known[family];
 }
 
-void write_model_file(Sink& to, std::string_view family, const std::function<void(ModelWriter&)>& write) {
+void write_model_file(Sink& to, std::string_view family, int version, const std::function<void(ModelWriter&)>& write) {
   HashedSink hashed(to);
   ModelWriter file(hashed);
-  file.text() += fmt::format("{} {}\nfamily {}\n", model_file_magic, model_file_version, family);
+  file.text() += fmt::format("{} {}\nfamily {}\n", model_file_magic, version, family);
   write(file);
   file.flush();
   to.write(fmt::format("{}{}\n", checksum_key, hashed.hash.finish().substr(0, checksum_digits)));
@@ -55,7 +55,9 @@ void write_model_file(Sink& to, std::string_view family, const std::function<voi
 
 std::string_view without_checksum(std::string_view text, const std::string& name) {
   const auto heading = text.substr(0, text.find_first_of("\r\n"));
-  if (heading != fmt::format("{} {}", model_file_magic, model_file_version)) return text;
+  const bool has_checksum = heading == fmt::format("{} {}", model_file_magic, plain_model_version) ||
+                            heading == fmt::format("{} {}", model_file_magic, model_file_version);
+  if (!has_checksum) return text;
   const auto end = text.find_last_not_of("\r\n");
   const auto begin = end == std::string_view::npos ? 0 : text.rfind('\n', end) + 1;  // npos + 1: the first byte
   const auto line =

@@ -10,6 +10,9 @@
 //     ...                            what the family keeps
 //     checksum 0123456789abcdef      of all lines before; files of version 1 have none
 //
+// A file has the lowest version that can hold the model, so that earlier programs read all they can: version 3 is that
+// of models with annotations of features, version 2 that of all others.
+//
 // A family describes its lines once, as a template over the file: a ModelReader reads them, a ModelWriter writes them.
 // Numbers have as few digits as read back the same number; names have \\ \n \r for backslash and line ends.
 #pragma once
@@ -33,7 +36,8 @@
 namespace sheaf {
 
 inline constexpr std::string_view model_file_magic = "sheaf-model";
-inline constexpr int model_file_version = 2;
+inline constexpr int model_file_version = 3;   ///< the largest that is read
+inline constexpr int plain_model_version = 2;  ///< of models without annotations
 
 /// Numbers that no reader of model files takes are not written either.
 inline void require_finite(double number) {
@@ -148,7 +152,7 @@ void describe_classes_and_features(File& file, Model& model) {
 /// The family that the first two lines name: one of `known`.
 std::string read_model_family(ModelReader& reader, std::span<const std::string> known);
 /// A whole file: the first two lines, then the lines of `write`, then the checksum.
-void write_model_file(Sink& to, std::string_view family, const std::function<void(ModelWriter&)>& write);
+void write_model_file(Sink& to, std::string_view family, int version, const std::function<void(ModelWriter&)>& write);
 /// The file without its last line, the checksum. A file that was cut off or changed since it was written is a
 /// ParseError; files of other versions are returned as they are.
 std::string_view without_checksum(std::string_view text, const std::string& name);

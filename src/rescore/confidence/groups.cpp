@@ -22,8 +22,10 @@ std::string charge_of(const Psms<T>& psms, const std::vector<std::int64_t>& colu
   return "none";
 }
 
+constexpr std::string_view charge_word = "charge";
+
 bool is_charge_column(std::string_view name) {
-  constexpr std::string_view begin = "charge";
+  const auto begin = charge_word;
   if (name.size() <= begin.size()) return false;
   const bool digits = std::all_of(name.begin() + begin.size(), name.end(),
                                   [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
@@ -31,15 +33,37 @@ bool is_charge_column(std::string_view name) {
                               [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
 }
 
+std::vector<std::int64_t> charge_columns(const std::vector<std::string>& names) {
+  std::vector<std::int64_t> columns;
+  for (std::size_t j = 0; j < names.size(); ++j)
+    if (is_charge_column(names[j])) columns.push_back(static_cast<std::int64_t>(j));
+  return columns;
+}
+
 }  // namespace
+
+template <class T>
+std::vector<std::int8_t> find_charges(const Psms<T>& psms) {
+  constexpr int most = 100;
+  std::vector<std::pair<std::int64_t, int>> columns;
+  for (const auto j : charge_columns(psms.feature_names)) {
+    const auto digits = psms.feature_names[static_cast<std::size_t>(j)].substr(charge_word.size());
+    if (digits.size() < 3) columns.emplace_back(j, std::min(std::stoi(digits), most));
+  }
+  std::vector<std::int8_t> charges;
+  if (columns.empty()) return charges;
+  charges.assign(static_cast<std::size_t>(psms.size()), 0);
+  for (std::int64_t i = 0; i < psms.size(); ++i)
+    for (const auto& [column, charge] : columns)
+      if (psms.row(i)[column] > 0) charges[static_cast<std::size_t>(i)] = static_cast<std::int8_t>(charge);
+  return charges;
+}
 
 template <class T>
 void find_groups(const Psms<T>& psms, const std::string& what, std::vector<std::int32_t>& groups,
                  std::vector<std::string>& names) {
   std::function<std::string(std::int64_t)> name_of;
-  std::vector<std::int64_t> charges;
-  for (std::int64_t j = 0; j < psms.features(); ++j)
-    if (is_charge_column(psms.feature_names[static_cast<std::size_t>(j)])) charges.push_back(j);
+  const auto charges = charge_columns(psms.feature_names);
   const auto column = static_cast<std::int64_t>(std::find(psms.feature_names.begin(), psms.feature_names.end(), what) -
                                                 psms.feature_names.begin());
   if (what == "file") {
@@ -72,6 +96,8 @@ void find_groups(const Psms<T>& psms, const std::string& what, std::vector<std::
   for (std::int64_t i = 0; i < psms.size(); ++i) groups[static_cast<std::size_t>(i)] = places.at(name_of(i));
 }
 
+template std::vector<std::int8_t> find_charges(const Psms<float>&);
+template std::vector<std::int8_t> find_charges(const Psms<double>&);
 template void find_groups(const Psms<float>&, const std::string&, std::vector<std::int32_t>&,
                           std::vector<std::string>&);
 template void find_groups(const Psms<double>&, const std::string&, std::vector<std::int32_t>&,

@@ -16,4 +16,9 @@ template <class T>
 void find_groups(const Psms<T>& psms, const std::string& what, std::vector<std::int32_t>& groups,
                  std::vector<std::string>& names);
 
+/// The charge of each PSM, by the columns Charge1, Charge2 ..., of which one holds 1; 0: none does. Empty: there are no
+/// such columns.
+template <class T>
+std::vector<std::int8_t> find_charges(const Psms<T>& psms);
+
 }  // namespace sheaf::rescore

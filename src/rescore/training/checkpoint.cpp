@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr queue::JournalKind rescoring_journal{"rescoring", 2, "delete it, or name another folder"};
+constexpr queue::JournalKind rescoring_journal{"rescoring", 2, 2, "delete it, or name another folder"};
 constexpr std::uint64_t most_rows = std::numeric_limits<std::int32_t>::max();  // of PSMs
 
 std::int64_t count_from(const Json& json) {

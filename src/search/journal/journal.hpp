@@ -15,7 +15,7 @@
 
 namespace sheaf::engine {
 
-inline constexpr queue::JournalKind search_journal{"search", 7, "begin again (--force), or name another folder"};
+inline constexpr queue::JournalKind search_journal{"search", 7, 7, "begin again (--force), or name another folder"};
 
 class SearchJournal {
  public:

@@ -39,8 +39,19 @@ void remove_ignored(Json& json) {
   }
 }
 
-/// The first difference, as "options/folds: 5 then, 10 now"; empty: none.
-std::string difference(const Json& then, const Json& now, const std::string& where) {
+Json member_of(const Json& json, const std::string& key) { return json.contains(key) ? json[key] : Json(); }
+
+/// The first difference, as "options/folds: 5 then, 10 now"; empty: none. `defaults`: what members mean that an earlier
+/// version did not have.
+std::string difference(const Json& then, const Json& now, const Json& defaults, const std::string& where) {
+  if (then.is_array() && now.is_array() && then.size() == now.size()) {
+    for (std::size_t k = 0; k < now.size(); ++k) {
+      const auto own = defaults.is_array() && k < defaults.size() ? defaults[k] : Json();
+      auto found = difference(then[k], now[k], own, fmt::format("{}/{}", where, k + 1));
+      if (!found.empty()) return found;
+    }
+    return {};
+  }
   if (!then.is_object() || !now.is_object()) {
     if (then == now) return {};
     return fmt::format("{} was {} then and is {} now", where, then.dump(), now.dump());
@@ -48,7 +59,8 @@ std::string difference(const Json& then, const Json& now, const std::string& whe
   for (const auto& [key, value] : now.items()) {
     if (is_ignored(key)) continue;
     const auto name = where.empty() ? key : fmt::format("{}/{}", where, key);
-    auto found = difference(then.contains(key) ? then[key] : Json(), value, name);
+    const auto automatic = member_of(defaults, key);
+    auto found = difference(then.contains(key) ? then[key] : automatic, value, automatic, name);
     if (!found.empty()) return found;
   }
   return {};
@@ -175,13 +187,18 @@ void ResultFolder::undo(bool settings, bool journal_too) const noexcept try {
 } catch (const std::bad_alloc&) {  // the names do not fit in memory
 }
 
-void ResultFolder::compare(const Json& then, const Json& now) const {
-  if (then["journal"] != search_journal.version)
+void ResultFolder::compare(const Json& then, const Json& now, const Json& defaults) const {
+  const auto& version = then["journal"];
+  const bool is_read =
+      version.is_number_integer() && version >= search_journal.oldest && version <= search_journal.version;
+  if (!is_read)
     fail(
         "{}: the search in it was begun by another version of Sheaf, whose journal this one does not read; begin again "
         "(--force), or name another folder",
         path_);
-  const auto found = difference(then, now, "");
+  auto same = now;
+  same.erase("journal");
+  const auto found = difference(then, same, defaults, "");
   if (!found.empty())
     fail(
         "{}: the search in it is another one: {}; give the command it began with (see {}), begin again (--force), or "

@@ -27,8 +27,10 @@ class ResultFolder {
   std::optional<nlohmann::ordered_json> settings() const;
   /// Once nobody else can work there: a folder without a search of ours is an Error. `journal`: whether that is one.
   void check(bool journal) const;
-  /// Settings other than those that the search in it began with are an Error.
-  void compare(const nlohmann::ordered_json& then, const nlohmann::ordered_json& now) const;
+  /// Settings other than those that the search in it began with are an Error. `defaults`: what members mean that an
+  /// earlier version did not write.
+  void compare(const nlohmann::ordered_json& then, const nlohmann::ordered_json& now,
+               const nlohmann::ordered_json& defaults) const;
   /// The same text for all searches with the same settings.
   static std::string fingerprint(nlohmann::ordered_json settings);
   /// Removes results of an earlier search.

@@ -8,6 +8,7 @@
 #include "core/hash/sha256.hpp"
 #include "data/parameter_json.hpp"
 #include "data/sheaf_file/file.hpp"
+#include "family/family.hpp"
 #include "search/journal/journal.hpp"
 #include "search/journal/result_folder.hpp"
 #include "search/journal/shared_batches.hpp"
@@ -77,6 +78,22 @@ Json settings_json(const SearchSettings& s) {
           {"reading", parameters_json(s.reading, {"verify", "cache"})}};
 }
 
+/// The settings of a search for which nothing was chosen, of the same families. An option that a later version adds
+/// stands there for journals of earlier versions, which lack it.
+Json default_settings(const SearchSettings& s) {
+  SearchSpace plain = s.space;
+  const auto reset = [](SearchSpace& space) { space.options = space.options.family().kinds().front().options; };
+  reset(plain);
+  for (auto& candidate : plain.candidates) {
+    reset(candidate.space);
+    candidate.pipeline = default_pipeline();
+  }
+  return {{"options", parameters_json(SearchOptions())},
+          {"pipeline", parameters_json(default_pipeline())},
+          {"model", models_json(plain)},
+          {"reading", parameters_json(ReadOptions())}};
+}
+
 const std::vector<std::string>& result_files() {
   static const std::vector<std::string> names{"results.json",    "scores.csv",         "outer.csv",    "features.csv",
                                               "predictions.csv", "coefficients.csv",   "curves.csv",   "report.html",
@@ -140,7 +157,7 @@ struct SearchDirectory::State : SearchLog {
   /// The journal is read again: it is complete if another process has just published the results.
   BatchPlan join(const BatchPlan& proposed) {
     if (settings) {
-      if (const auto first = folder.write_first_settings(*settings)) folder.compare(*first, *settings);
+      if (const auto first = folder.write_first_settings(*settings)) folder.compare(*first, *settings, defaults);
       settings.reset();
     }
     shared.emplace(folder.units(), joining);
@@ -217,6 +234,7 @@ struct SearchDirectory::State : SearchLog {
   engine::ResultFolder folder;
   std::unique_ptr<engine::SearchJournal> journal;
   std::string work;              ///< which search it is
+  Json defaults;                 ///< see default_settings()
   std::optional<Json> settings;  ///< of a search that has not begun yet
   engine::FinishedBatches left;  ///< by processes that shared the search, none of which has published it
   std::optional<engine::SharedBatches> shared;
@@ -240,8 +258,12 @@ std::optional<Device> SearchDirectory::device() const {
 void SearchDirectory::begin(const SearchSettings& settings) {
   auto now = settings_json(settings);
   state_->work = engine::ResultFolder::fingerprint(now);
+  state_->defaults = default_settings(settings);
   if (const auto then = state_->folder.settings()) {
-    state_->folder.compare(*then, now);
+    auto same = now;
+    if (!state_->joins()) same.erase("sheaf");  // processes that share a search are of one version
+    state_->folder.compare(*then, same, state_->defaults);
+    state_->work = engine::ResultFolder::fingerprint(*then);
     state_->check_journal();
   } else {
     state_->settings = std::move(now);

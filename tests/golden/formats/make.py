@@ -182,12 +182,15 @@ def check(folder):
         table = biom.load_table(os.path.join(folder, "table.biom"))
         same("biom", table.matrix_data.T, table.ids("observation"), table.ids("sample"),
              [table.metadata(s, "sample")["disease"] for s in samples])
+        assert [list(table.metadata(f, "observation")["taxonomy"]) for f in all_features] == [["k__Bacteria", f"g__{j}"] for j in range(5)]
+        assert [table.metadata(f, "observation")["symbol"] for f in all_features] == [f"symbol{j}" for j in range(5)]
     for name in ("table.h5ad", "sparse.h5ad"):
         if os.path.exists(os.path.join(folder, name)):
             data = anndata.read_h5ad(os.path.join(folder, name))
             same(name, data.X, data.var_names, data.obs_names, data.obs["disease"])
             assert data.obs["disease"].dtype == "category"
             assert list(data.obs["group"]) == subject
+            assert list(data.var["symbol"]) == [f"symbol{j}" for j in range(5)]
     print("all files are as expected")
 
 

@@ -1,30 +1,27 @@
-#include "data/matrices/hdf5.hpp"
+#include "data/hdf5/hdf5.hpp"
 
 #ifdef SHEAF_HDF5
 #include <dlfcn.h>
 
-#include "data/matrices/hdf5_library.hpp"
+#include "data/hdf5/hdf5_ids.hpp"
 #endif
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
-#include <mutex>
-#include <type_traits>
 
 #include <fmt/format.h>
 
 #include "core/fail.hpp"
-#include "core/temporary.hpp"
-#include "data/bytes/compression.hpp"
+#include "data/hdf5/hdf5_pieces.hpp"
 
 namespace sheaf {
 
 bool is_hdf5(std::string_view bytes) { return bytes.starts_with("\x89HDF\r\n\x1A\n"); }
 
-std::string hdf5_name(std::string name) {
-  std::replace(name.begin(), name.end(), '/', '_');
-  return name;
+[[noreturn]] void fail_without_hdf5(std::string_view file) {
+  fail("{}: is an HDF5 file, and this build has no libhdf5; install libhdf5-dev and build again", file);
 }
 
 #ifdef SHEAF_HDF5
@@ -43,46 +40,7 @@ void* hdf5_symbol(const char* name) {
 
 namespace {
 
-/// libhdf5 keeps global state.
-std::recursive_mutex& library() {
-  static std::recursive_mutex mutex;
-  return mutex;
-}
-
-/// Closes an identifier of libhdf5.
-class Id {
- public:
-  Id(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
-  Id(Id&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-  Id& operator=(Id&&) = delete;
-  ~Id() {
-    if (id_ >= 0) close_(id_);
-  }
-  hid_t get() const { return id_; }
-  bool ok() const { return id_ >= 0; }
-
- private:
-  hid_t id_;
-  herr_t (*close_)(hid_t);
-};
-
-void be_silent() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
-
-template <class Number>
-hid_t native_type() {
-  if constexpr (std::is_same_v<Number, float>) return H5T_NATIVE_FLOAT;
-  if constexpr (std::is_same_v<Number, double>) return H5T_NATIVE_DOUBLE;
-  if constexpr (std::is_same_v<Number, std::int8_t>) return H5T_NATIVE_INT8;
-  if constexpr (std::is_same_v<Number, std::int32_t>) return H5T_NATIVE_INT32;
-  if constexpr (std::is_same_v<Number, std::int64_t>) return H5T_NATIVE_INT64;
-}
-
-Id text_type() {
-  Id type(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(type.get(), H5T_VARIABLE);
-  H5Tset_cset(type.get(), H5T_CSET_UTF8);
-  return type;
-}
+using namespace hdf5;  // NOLINT(google-build-using-namespace): identifiers of libhdf5
 
 /// Whether `stored` bytes can hold a dataset: deflate makes at most 1032 of one. An array that was never written has
 /// none and is all zeros.
@@ -147,6 +105,57 @@ struct Hdf5File::Handles {
                 fmt::format("declares {:.0f} elements, more than its {} stored bytes can hold", elements, stored));
     return static_cast<std::int64_t>(elements);
   }
+  /// The chunks of a dataset of one dimension; none: it is stored in another way.
+  static Hdf5Pieces pieces(const Id& array, const Id& type, std::string_view file) {
+    const auto shape = shape_of(Id(H5Dget_space(array.get()), H5Sclose));
+    const Id properties(H5Dget_create_plist(array.get()), H5Pclose);
+    constexpr double most_pieces = 1e6;
+    hsize_t size = 0;
+    if (shape.size() != 1 || H5Pget_layout(properties.get()) != H5D_CHUNKED ||
+        H5Pget_chunk(properties.get(), 1, &size) != 1 || size == 0 ||
+        static_cast<double>(shape[0]) / static_cast<double>(size) > most_pieces)
+      return {};
+    Hdf5Pieces result;
+    for (int k = 0; k < H5Pget_nfilters(properties.get()); ++k) {
+      unsigned flags = 0, settings = 0;
+      std::size_t none = 0;
+      const auto filter =
+          H5Pget_filter2(properties.get(), static_cast<unsigned>(k), &flags, &none, nullptr, 0, nullptr, &settings);
+      if (result.deflated || (filter != H5Z_FILTER_DEFLATE && (filter != H5Z_FILTER_SHUFFLE || result.shuffled)))
+        return {};
+      (filter == H5Z_FILTER_DEFLATE ? result.deflated : result.shuffled) = true;
+    }
+    result.whole = static_cast<std::int64_t>(size);
+    for (hsize_t first = 0; first < static_cast<hsize_t>(shape[0]); first += size) {
+      unsigned skipped = 0;
+      haddr_t at = HADDR_UNDEF;
+      hsize_t bytes = 0;
+      const bool found = H5Dget_chunk_info_by_coord(array.get(), &first, &skipped, &at, &bytes) >= 0 &&
+                         at != HADDR_UNDEF && skipped == 0 && at <= file.size() && bytes <= file.size() - at;
+      const auto plain = static_cast<double>(size) * static_cast<double>(H5Tget_size(type.get()));
+      if (!found || bytes == 0 || !is_possible(plain, bytes)) return {};
+      const auto left = static_cast<hsize_t>(shape[0]) - first;
+      result.list.push_back(
+          {static_cast<std::int64_t>(first), static_cast<std::int64_t>(std::min(size, left)), file.substr(at, bytes)});
+    }
+    result.type = element_type(type);
+    return result;
+  }
+  static ElementType element_type(const Id& type) {
+    const auto kind = H5Tget_class(type.get());
+    const auto order = H5Tget_order(type.get());
+    const bool plain = H5Tget_precision(type.get()) == 8 * H5Tget_size(type.get()) && H5Tget_offset(type.get()) == 0;
+    constexpr std::size_t half = 2;  // may be of another format than IEEE's
+    if (!plain || (kind == H5T_FLOAT && H5Tget_size(type.get()) == half) ||
+        (kind != H5T_INTEGER && kind != H5T_FLOAT) || (order != H5T_ORDER_LE && order != H5T_ORDER_BE))
+      return {0, 0, false};
+    const bool is_signed = kind == H5T_INTEGER && H5Tget_sign(type.get()) == H5T_SGN_2;
+    constexpr bool little = std::endian::native == std::endian::little;
+    return {kind == H5T_FLOAT ? 'f'
+            : is_signed       ? 'i'
+                              : 'u',
+            H5Tget_size(type.get()), (order == H5T_ORDER_LE) != little};
+  }
   Id attribute(const std::string& path, const std::string& attribute_name) const {
     Id found(H5Aopen_by_name(file.get(), path.c_str(), attribute_name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
     if (!found.ok()) fail_path(path, fmt::format("has no attribute '{}'", attribute_name));
@@ -189,6 +198,10 @@ std::vector<std::int64_t> Hdf5File::shape(const std::string& dataset) const {
   return Handles::shape_of(Id(H5Dget_space(array.get()), H5Sclose));
 }
 
+std::int64_t Hdf5File::count(const std::string& dataset) const {
+  return handles_->count(handles_->dataset(dataset), dataset);
+}
+
 template <class Number>
 Array<Number> Hdf5File::numbers(const std::string& dataset) const {
   const auto array = handles_->dataset(dataset);
@@ -200,6 +213,10 @@ Array<Number> Hdf5File::numbers(const std::string& dataset) const {
                fmt::format("{} numbers of '{}'", count, dataset));
   Array<Number> values(count);
   if (count == 0) return values;
+  if (const auto pieces = handles_->pieces(array, type, reading_.text); can_read_pieces<Number>(pieces)) {
+    if (!read_pieces(reading_, pieces, values)) handles_->fail_path(dataset, "cannot be read; the file is damaged");
+    return values;
+  }
   herr_t status = -1;
   if (kind == H5T_ENUM) {  // truth values
     if (H5Tget_size(type.get()) != 1) handles_->fail_path(dataset, "holds names of an enumeration, and no numbers");
@@ -212,6 +229,30 @@ Array<Number> Hdf5File::numbers(const std::string& dataset) const {
   if (status < 0)
     handles_->fail_path(dataset, "cannot be read; the file is damaged or uses a filter that is not there");
   return values;
+}
+
+template <class Number>
+void Hdf5File::numbers(const std::string& dataset, std::int64_t first, std::span<Number> to) const {
+  const auto array = handles_->dataset(dataset);
+  const Id type(H5Dget_type(array.get()), H5Tclose);
+  const auto kind = H5Tget_class(type.get());
+  const bool truth = kind == H5T_ENUM && H5Tget_size(type.get()) == 1;
+  if (kind != H5T_INTEGER && kind != H5T_FLOAT && !truth) handles_->fail_path(dataset, "holds no numbers");
+  const Id space(H5Dget_space(array.get()), H5Sclose);
+  const hsize_t begin = static_cast<hsize_t>(first), count = to.size();
+  const Id memory(H5Screate_simple(1, &count, nullptr), H5Sclose);
+  std::vector<std::int8_t> codes(truth ? to.size() : 0);
+  const bool selected = H5Sget_simple_extent_ndims(space.get()) == 1 &&
+                        H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &begin, nullptr, &count, nullptr) >= 0;
+  if (!selected || H5Dread(array.get(), truth ? type.get() : native_type<Number>(), memory.get(), space.get(),
+                           H5P_DEFAULT, truth ? static_cast<void*>(codes.data()) : to.data()) < 0)
+    handles_->fail_path(dataset, "cannot be read; the file is damaged or uses a filter that is not there");
+  std::transform(codes.begin(), codes.end(), to.begin(), [](auto code) { return static_cast<Number>(code); });
+}
+
+bool Hdf5File::is_text(const std::string& dataset) const {
+  const Id type(H5Dget_type(handles_->dataset(dataset).get()), H5Tclose);
+  return H5Tget_class(type.get()) == H5T_STRING;
 }
 
 std::vector<std::string> Hdf5File::texts(const std::string& dataset) const {
@@ -304,134 +345,9 @@ bool hdf5_has(std::string_view bytes, std::initializer_list<std::string_view> pa
          });
 }
 
-struct Hdf5Writer::Handles {
-  std::unique_lock<std::recursive_mutex> lock{library()};
-  TemporaryFile temporary;
-  Id file;
-
-  explicit Handles(const std::string& path)
-      : temporary(path),
-        file((be_silent(), H5Fcreate(temporary.path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT)), H5Fclose) {}
-};
-
-namespace {
-
-[[noreturn]] void fail_written(const std::string& path) {
-  fail("{}: cannot be written as an HDF5 file; is there room on the disk?", path);
-}
-
-Id space_of(const std::vector<std::int64_t>& shape) {
-  std::vector<hsize_t> sizes(shape.begin(), shape.end());
-  return {H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr), H5Sclose};
-}
-
-/// Without times, so that equal datasets are equal files.
-Id new_dataset(hid_t file, const std::string& path, hid_t type, const std::vector<std::int64_t>& shape) {
-  const Id properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-  H5Pset_obj_track_times(properties.get(), false);
-  const auto space = space_of(shape);
-  return {H5Dcreate2(file, path.c_str(), type, space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT), H5Dclose};
-}
-
-std::vector<const char*> pointers_to(const std::vector<std::string>& texts) {
-  std::vector<const char*> pointers;
-  for (const auto& text : texts) pointers.push_back(text.c_str());
-  return pointers;
-}
-
-bool write_attribute(hid_t file, const std::string& path, const std::string& name, hid_t type, const Id& space,
-                     const void* values) {
-  const Id attribute(
-      H5Acreate_by_name(file, path.c_str(), name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-      H5Aclose);
-  const bool empty = H5Sget_simple_extent_npoints(space.get()) == 0;
-  return attribute.ok() && (empty || H5Awrite(attribute.get(), type, values) >= 0);
-}
-
-Id one_value() { return {H5Screate(H5S_SCALAR), H5Sclose}; }
-
-}  // namespace
-
-Hdf5Writer::Hdf5Writer(const std::string& path) : path_(path) {
-  if (path == "-" || find_compression_by_ending(path) != nullptr)
-    fail_usage("{}: an HDF5 file is written to a file of its own, not compressed; name one", path);
-  handles_ = std::make_unique<Handles>(path);
-  if (!handles_->file.ok()) fail_written(path);
-}
-
-Hdf5Writer::~Hdf5Writer() = default;
-
-void Hdf5Writer::group(const std::string& path) {
-  const Id made(H5Gcreate2(handles_->file.get(), path.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
-  if (!made.ok()) fail_written(path_);
-}
-
-template <class Number>
-void Hdf5Writer::numbers(const std::string& path, std::span<const Number> values, std::vector<std::int64_t> shape) {
-  if (shape.empty()) shape = {std::ssize(values)};
-  const auto made = new_dataset(handles_->file.get(), path, native_type<Number>(), shape);
-  if (!made.ok() || (!values.empty() &&
-                     H5Dwrite(made.get(), native_type<Number>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0))
-    fail_written(path_);
-}
-
-void Hdf5Writer::texts(const std::string& path, const std::vector<std::string>& values) {
-  const auto type = text_type();
-  const auto made = new_dataset(handles_->file.get(), path, type.get(), {std::ssize(values)});
-  const auto pointers = pointers_to(values);
-  if (!made.ok() ||
-      (!values.empty() && H5Dwrite(made.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) < 0))
-    fail_written(path_);
-}
-
-void Hdf5Writer::attribute(const std::string& path, const std::string& name, const std::string& value) {
-  const auto type = text_type();
-  const char* text = value.c_str();
-  if (!write_attribute(handles_->file.get(), path, name, type.get(), one_value(), &text)) fail_written(path_);
-}
-
-void Hdf5Writer::attribute(const std::string& path, const std::string& name, const std::vector<std::string>& values) {
-  const auto type = text_type();
-  const auto pointers = pointers_to(values);
-  if (!write_attribute(handles_->file.get(), path, name, type.get(), space_of({std::ssize(values)}), pointers.data()))
-    fail_written(path_);
-}
-
-void Hdf5Writer::attribute(const std::string& path, const std::string& name, const std::vector<std::int64_t>& values) {
-  if (!write_attribute(handles_->file.get(), path, name, H5T_NATIVE_INT64, space_of({std::ssize(values)}),
-                       values.data()))
-    fail_written(path_);
-}
-
-void Hdf5Writer::attribute(const std::string& path, const std::string& name, std::int64_t value) {
-  if (!write_attribute(handles_->file.get(), path, name, H5T_NATIVE_INT64, one_value(), &value)) fail_written(path_);
-}
-
-void Hdf5Writer::truth_attribute(const std::string& path, const std::string& name, bool value) {
-  const Id type(H5Tenum_create(H5T_NATIVE_INT8), H5Tclose);
-  for (const std::int8_t code : {std::int8_t{0}, std::int8_t{1}})
-    H5Tenum_insert(type.get(), code == 0 ? "FALSE" : "TRUE", &code);
-  const std::int8_t code = value ? 1 : 0;
-  if (!write_attribute(handles_->file.get(), path, name, type.get(), one_value(), &code)) fail_written(path_);
-}
-
-void Hdf5Writer::finish() {
-  if (H5Fflush(handles_->file.get(), H5F_SCOPE_GLOBAL) < 0) fail_written(path_);
-  { const Id closed(std::move(handles_->file)); }
-  handles_->temporary.publish();
-}
 #else
 
 struct Hdf5File::Handles {};
-struct Hdf5Writer::Handles {};
-
-namespace {
-
-[[noreturn]] void fail_without_hdf5(std::string_view file) {
-  fail("{}: is an HDF5 file, and this build has no libhdf5; install libhdf5-dev and build again", file);
-}
-
-}  // namespace
 
 Hdf5File::Hdf5File(const Reading& reading) : reading_(reading) { fail_without_hdf5(reading_.name); }
 Hdf5File::~Hdf5File() = default;
@@ -439,38 +355,27 @@ bool Hdf5File::has(const std::string&) const { return false; }
 bool Hdf5File::is_group(const std::string&) const { return false; }
 std::vector<std::string> Hdf5File::members(const std::string&) const { return {}; }
 std::vector<std::int64_t> Hdf5File::shape(const std::string&) const { return {}; }
+std::int64_t Hdf5File::count(const std::string&) const { return 0; }
 template <class Number>
 Array<Number> Hdf5File::numbers(const std::string&) const {
   return {};
 }
+template <class Number>
+void Hdf5File::numbers(const std::string&, std::int64_t, std::span<Number>) const {}
+bool Hdf5File::is_text(const std::string&) const { return false; }
 std::vector<std::string> Hdf5File::texts(const std::string&) const { return {}; }
 bool Hdf5File::has_attribute(const std::string&, const std::string&) const { return false; }
 std::string Hdf5File::text_attribute(const std::string&, const std::string&) const { return {}; }
 std::vector<std::int64_t> Hdf5File::number_attribute(const std::string&, const std::string&) const { return {}; }
 bool hdf5_has(std::string_view bytes, std::initializer_list<std::string_view>) { return is_hdf5(bytes); }
-
-Hdf5Writer::Hdf5Writer(const std::string& path) { fail_without_hdf5(path); }
-Hdf5Writer::~Hdf5Writer() = default;
-void Hdf5Writer::group(const std::string&) {}
-template <class Number>
-void Hdf5Writer::numbers(const std::string&, std::span<const Number>, std::vector<std::int64_t>) {}
-void Hdf5Writer::texts(const std::string&, const std::vector<std::string>&) {}
-void Hdf5Writer::attribute(const std::string&, const std::string&, const std::string&) {}
-void Hdf5Writer::attribute(const std::string&, const std::string&, const std::vector<std::string>&) {}
-void Hdf5Writer::attribute(const std::string&, const std::string&, const std::vector<std::int64_t>&) {}
-void Hdf5Writer::attribute(const std::string&, const std::string&, std::int64_t) {}
-void Hdf5Writer::truth_attribute(const std::string&, const std::string&, bool) {}
-void Hdf5Writer::finish() {}
 #endif
 
+template void Hdf5File::numbers(const std::string&, std::int64_t, std::span<float>) const;
+template void Hdf5File::numbers(const std::string&, std::int64_t, std::span<double>) const;
+template void Hdf5File::numbers(const std::string&, std::int64_t, std::span<std::int32_t>) const;
 template Array<float> Hdf5File::numbers(const std::string&) const;
 template Array<double> Hdf5File::numbers(const std::string&) const;
 template Array<std::int32_t> Hdf5File::numbers(const std::string&) const;
 template Array<std::int64_t> Hdf5File::numbers(const std::string&) const;
-template void Hdf5Writer::numbers(const std::string&, std::span<const float>, std::vector<std::int64_t>);
-template void Hdf5Writer::numbers(const std::string&, std::span<const double>, std::vector<std::int64_t>);
-template void Hdf5Writer::numbers(const std::string&, std::span<const std::int8_t>, std::vector<std::int64_t>);
-template void Hdf5Writer::numbers(const std::string&, std::span<const std::int32_t>, std::vector<std::int64_t>);
-template void Hdf5Writer::numbers(const std::string&, std::span<const std::int64_t>, std::vector<std::int64_t>);
 
 }  // namespace sheaf

@@ -59,6 +59,18 @@ Function hdf5_function(const char* name) {
 #define H5Sclose (*sheaf::hdf5_function<decltype(&::H5Sclose)>("H5Sclose"))
 #define H5Screate (*sheaf::hdf5_function<decltype(&::H5Screate)>("H5Screate"))
 #define H5Screate_simple (*sheaf::hdf5_function<decltype(&::H5Screate_simple)>("H5Screate_simple"))
+#define H5Dget_create_plist (*sheaf::hdf5_function<decltype(&::H5Dget_create_plist)>("H5Dget_create_plist"))
+#define H5Dget_chunk_info_by_coord \
+  (*sheaf::hdf5_function<decltype(&::H5Dget_chunk_info_by_coord)>("H5Dget_chunk_info_by_coord"))
+#define H5Pget_layout (*sheaf::hdf5_function<decltype(&::H5Pget_layout)>("H5Pget_layout"))
+#define H5Pget_chunk (*sheaf::hdf5_function<decltype(&::H5Pget_chunk)>("H5Pget_chunk"))
+#define H5Pget_nfilters (*sheaf::hdf5_function<decltype(&::H5Pget_nfilters)>("H5Pget_nfilters"))
+#define H5Pget_filter2 (*sheaf::hdf5_function<decltype(&::H5Pget_filter2)>("H5Pget_filter2"))
+#define H5Tget_order (*sheaf::hdf5_function<decltype(&::H5Tget_order)>("H5Tget_order"))
+#define H5Tget_precision (*sheaf::hdf5_function<decltype(&::H5Tget_precision)>("H5Tget_precision"))
+#define H5Tget_offset (*sheaf::hdf5_function<decltype(&::H5Tget_offset)>("H5Tget_offset"))
+#define H5Tget_sign (*sheaf::hdf5_function<decltype(&::H5Tget_sign)>("H5Tget_sign"))
+#define H5Sselect_hyperslab (*sheaf::hdf5_function<decltype(&::H5Sselect_hyperslab)>("H5Sselect_hyperslab"))
 #define H5Sget_simple_extent_dims \
   (*sheaf::hdf5_function<decltype(&::H5Sget_simple_extent_dims)>("H5Sget_simple_extent_dims"))
 #define H5Sget_simple_extent_ndims \

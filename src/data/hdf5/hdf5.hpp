@@ -31,10 +31,17 @@ class Hdf5File {
   /// The names in a group, sorted.
   std::vector<std::string> members(const std::string& group) const;
   std::vector<std::int64_t> shape(const std::string& dataset) const;
+  /// Elements of a dataset; an Error if the file cannot hold as many.
+  std::int64_t count(const std::string& dataset) const;
 
   /// All numbers of a dataset. Sizes are compared with the memory budget before memory is taken.
   template <class Number>
   Array<Number> numbers(const std::string& dataset) const;
+  /// Some numbers of a dataset of one dimension, from `first` on.
+  template <class Number>
+  void numbers(const std::string& dataset, std::int64_t first, std::span<Number> to) const;
+  /// Whether a dataset holds texts, and not numbers.
+  bool is_text(const std::string& dataset) const;
   /// All entries as texts that read back as the same; NaN is "".
   std::vector<std::string> texts(const std::string& dataset) const;
 
@@ -53,6 +60,9 @@ class Hdf5File {
 /// if this build has no libhdf5, so that its reader can report that.
 bool hdf5_has(std::string_view bytes, std::initializer_list<std::string_view> paths);
 
+/// The Error of a build without libhdf5.
+[[noreturn]] void fail_without_hdf5(std::string_view file);
+
 /// A name as it can stand in a path: / becomes _.
 std::string hdf5_name(std::string name);
 
@@ -68,7 +78,7 @@ class Hdf5Writer {
   /// `shape` empty: one dimension.
   template <class Number>
   void numbers(const std::string& path, std::span<const Number> values, std::vector<std::int64_t> shape = {});
-  void texts(const std::string& path, const std::vector<std::string>& values);
+  void texts(const std::string& path, const std::vector<std::string>& values, std::vector<std::int64_t> shape = {});
   void attribute(const std::string& path, const std::string& name, const std::string& value);
   void attribute(const std::string& path, const std::string& name, const std::vector<std::string>& values);
   void attribute(const std::string& path, const std::string& name, const std::vector<std::int64_t>& values);
