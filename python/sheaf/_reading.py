@@ -35,7 +35,7 @@ def read_data(path: Any, *, n_threads: int | None = None, **options: Any) -> Bun
         `data` (an array, or a CSR matrix of a sparse file), `target` (labels, numbers, a column for each of several
         targets, or times and events) or None, `feature_names`, `row_names`, `notes` on what reading decided, `levels` of nominal
         features, whose values are places in their lists; and what the file says of rows: `groups`, `sample_weight`,
-        `order`, `folds`; None: nothing.
+        `order`, `folds`, and of survival `entry` and `strata`; None: nothing.
 
     Examples
     --------
@@ -61,6 +61,8 @@ def read_data(path: Any, *, n_threads: int | None = None, **options: Any) -> Bun
         sample_weight=found.get("weights"),
         order=found.get("order"),
         folds=found.get("folds"),
+        entry=found.get("entries"),
+        strata=found.get("strata"),
         notes=found["notes"],
     )
 

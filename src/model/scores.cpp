@@ -66,9 +66,9 @@ std::optional<Scores> Model::scores(const Context& context, const Predictions& p
   const auto cpu = context.with({.device = Device::cpu()});
   const bool of_quantile = get_if<LinearModel>() != nullptr && get_if<LinearModel>()->net &&
                            info(net_loss(*get_if<LinearModel>())).net.score == Metric::mean_pinball_loss;
-  const score::Truth truth{classes,      positive(),   known.classes,
-                           known.values, known.events, of_quantile ? get_if<LinearModel>()->net->parameter : 0.5,
-                           targets};
+  const score::Truth truth{classes,      positive(),     known.classes,
+                           known.values, known.events,   of_quantile ? get_if<LinearModel>()->net->parameter : 0.5,
+                           targets,      target.entries, target.strata};
   /// `values`: of each row of the predictions one for each column.
   const auto score = [&](const std::vector<double>& values, bool probabilities) {
     score::Scorer<double> scorer(cpu, truth, probabilities);

@@ -36,6 +36,8 @@ enum class SectionKind : std::uint32_t {
   times = 15,
   folds = 16,
   kept_column = 17,  ///< one section a column
+  entries = 18,      ///< survival
+  strata = 19,       ///< likewise
   values = 32,
   indices = 33,
   offsets = 34,

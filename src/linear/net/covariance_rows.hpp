@@ -198,11 +198,22 @@ class RowValues {
       for (std::size_t a = 0; a < wide; ++a) mean[a] = (later[a] - fraction * tied[a]) * inverse;
       add_square(-share, mean.data());
     };
+    const auto add_later = [&](double factor, std::int64_t place) {
+      for (std::size_t a = 0; a < wide; ++a) later[a] += factor * row(place)[a];
+    };
+    std::int64_t absent = risk_.rows;  // places from here on in the order of entries are not at risk
     for (std::int64_t k = risk_.rows; k-- > 0;) {
-      const double e = likelihood_->exponential(k);
-      for (std::size_t a = 0; a < wide; ++a) later[a] += e * row(k)[a];
+      if (risk_.ends_stratum(k)) {
+        std::fill(later.begin(), later.end(), 0.0);
+        absent = k + 1;
+      }
+      add_later(likelihood_->exponential(k), k);
       add_square(likelihood_->expected(k), row(k));
       if (risk_.first[k] != k) continue;  // rows of this time are still to come
+      while (risk_.absent != nullptr && risk_.absent[k] >= 0 && absent > risk_.absent[k]) {
+        const std::int64_t place = risk_.entering[--absent];
+        add_later(-likelihood_->exponential(place), place);
+      }
       std::fill(tied.begin(), tied.end(), 0.0);
       double shares = 0;
       for (std::int64_t l = k; l <= risk_.last[k]; ++l) {
