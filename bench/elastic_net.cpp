@@ -459,7 +459,7 @@ void run_cox(const Options& options) {
   params.standardise = true;
   NetSheaf sheaf;
   sheaf.examples = data.rows();
-  sheaf.times = data.target.values;
+  sheaf.risk.times = data.target.values;
   sheaf.targets.assign(data.target.events.begin(), data.target.events.end());
   sheaf.paths = {{0, 0, 1.0, {}}};
   sheaf.paths[0].alphas = alpha_path(largest_alphas<T>(context, data, sheaf, params)[0], 0.01, 100);
@@ -471,7 +471,7 @@ void run_cox(const Options& options) {
   const auto write = [&](double value) { table.write(reinterpret_cast<const char*>(&value), sizeof value); };
   for (std::int64_t j = 0; j < x.columns; ++j)
     for (std::int64_t i = 0; i < x.rows; ++i) write(static_cast<double>(x.values[i * x.columns + j]));
-  for (const double time : sheaf.times) write(time);
+  for (const double time : sheaf.risk.times) write(time);
   for (const double event : sheaf.targets) write(event);
   table.close();
   std::istringstream text(output_of(fmt::format("{} {}/glmnet_cox.R {} {} {} {}", options.r, options.peers,

@@ -45,6 +45,8 @@ std::string column_flags(const ReadOptions& options) {
   if (options.transpose) text += " --transpose";
   if (!options.label.empty()) text += flag("label", options.label);
   if (!options.event.empty()) text += flag("event", options.event);
+  if (!options.entry.empty()) text += flag("entry", options.entry);
+  if (!options.strata.empty()) text += flag("strata", options.strata);
   if (!options.group.empty()) text += flag("group", options.group);
   if (!options.order.empty()) text += flag("order", options.order);
   if (!options.weight_column.empty()) text += flag("weight-column", options.weight_column);

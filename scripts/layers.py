@@ -32,7 +32,8 @@ LAYERS = [
 # A public header belongs to the folder that implements it.
 OWNERS = {
     "core": "array context device device_array error progress version",
-    "data": "binning dataset generate io matrix memory parameters predictions profile scaling splits survival",
+    "data": "binning dataset generate io matrix memory parameters predictions profile scaling splits",
+    "statistics": "survival",
     "score": "calibration scores threshold",
     "family": "kernel_counts model_options search_space task_fit trained_model",
     "linear": "elastic_net glm linear losses net_path net_scores ridge",
@@ -62,7 +63,6 @@ LONG_FILES = {
     "python/sheaf/linear_model_cv.py": "estimators whose signatures scikit-learn reads, with their documentation",
     "python/sheaf/neighbors.py": "estimators whose signatures scikit-learn reads, with their documentation",
     "python/sheaf/svm.py": "estimators whose signatures scikit-learn reads, with their documentation",
-    "r/R/net.R": "glmnet's functions, with their documentation",
     "src/linear/products/ops_cuda.cu": "all GPU verbs of the linear family, launched by one class",
     "src/linear/family/net.cpp": "the trainer and the row of a family",
     "src/neighbors/family/neighbors.cpp": "the trainer and the row of a family",

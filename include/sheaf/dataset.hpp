@@ -44,6 +44,8 @@ struct Target {
   /// Survival: `values` are times, and here is 1 where the event came at that time and 0 where the row was followed so
   /// long without it (censored). Empty: no survival.
   std::vector<std::uint8_t> events = {};
+  std::vector<double> entries = {};       ///< survival: as in RiskTimes, likewise strata
+  std::vector<std::int32_t> strata = {};  ///< from 0
   /// Several numeric targets, which elastic nets of squared errors predict together: those behind the first, whose
   /// values and name are the ones above. Empty: there is one target.
   std::vector<TargetColumn> further = {};

@@ -69,6 +69,9 @@ struct ReadOptions {
   std::string label;
   std::string event;  ///< survival: name or position of the column that is 1 if the event came at the time that the
                       ///< label is, and 0 if the row is censored; empty: no survival
+  // Survival: name or position of a column; empty: none.
+  std::string entry = {};   ///< after which time each row is followed
+  std::string strata = {};  ///< the group of rows with a baseline hazard of their own
   /// Name or position of the column whose values group the rows, or "none". Empty: in CSV a column called patient,
   /// subject, mouse or the like, if its ids identify the source of rows.
   std::string group;

@@ -92,6 +92,8 @@ struct DatasetOptions {
   std::string target_name = {};
   /// Survival: 1 if the event came at the time of the label, 0 if the row is censored; empty: no survival.
   std::vector<double> events = {};
+  std::vector<double> entries = {};  ///< survival: after which each row is followed; empty: from the start
+  LabelSpan strata = {};             ///< survival: groups of rows with a baseline hazard of their own; empty: one
   LabelSpan groups = {};             ///< the group of each row; empty: none
   std::vector<double> times = {};    ///< when each row was, in any unit, for splits by time; empty: rows stand in order
   Missing missing = Missing::error;  ///< the meaning of NaN in the matrix; a matrix that is filled in is copied

@@ -44,7 +44,8 @@ def read_data(path: Any, *, precision: str | None = None, n_threads: int | None 
         `data` (an array, or a CSR matrix of a sparse file), `target` (labels, numbers, a column for each of several
         targets, or times and events) or None, `target_name`, `feature_names`, `row_names`, `notes` on what reading decided, `levels` of nominal
         features, whose values are places in their lists; and what the file says of rows: `groups`, `sample_weight`,
-        `order`, `folds`; `annotations`: columns of text about the features (taxonomy, gene symbol); None: nothing.
+        `order`, `folds`, and of survival `entry` and `strata`; `annotations`: columns of text about the features (taxonomy, gene
+        symbol); None: nothing.
 
     Examples
     --------
@@ -73,6 +74,8 @@ def read_data(path: Any, *, precision: str | None = None, n_threads: int | None 
         sample_weight=found.get("weights"),
         order=found.get("order"),
         folds=found.get("folds"),
+        entry=found.get("entries"),
+        strata=found.get("strata"),
         annotations=found.get("annotations"),
         notes=found["notes"],
     )

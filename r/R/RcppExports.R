@@ -89,6 +89,10 @@ core_model_text <- function(pointer, format) {
     .Call(`_sheaf_core_model_text`, pointer, format)
 }
 
+core_load <- function(file) {
+    .Call(`_sheaf_core_load`, file)
+}
+
 core_is_alive <- function(pointer) {
     .Call(`_sheaf_core_is_alive`, pointer)
 }
@@ -129,12 +133,16 @@ core_net_scores <- function(response, measure, decisions, folds, groups, togethe
     .Call(`_sheaf_core_net_scores`, response, measure, decisions, folds, groups, together)
 }
 
+core_net_text <- function(net, format) {
+    .Call(`_sheaf_core_net_text`, net, format)
+}
+
 core_choose_net <- function(alphas, shares, means, errors, measure) {
     .Call(`_sheaf_core_choose_net`, alphas, shares, means, errors, measure)
 }
 
-core_martingale <- function(times, events, weights, values, ties) {
-    .Call(`_sheaf_core_martingale`, times, events, weights, values, ties)
+core_martingale <- function(risk, events, weights, values, ties) {
+    .Call(`_sheaf_core_martingale`, risk, events, weights, values, ties)
 }
 
 core_huber_threshold <- function(targets, weights) {

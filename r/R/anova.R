@@ -10,6 +10,7 @@ anova.sheaf_glm <- function(object, ..., test = NULL) {
   if (!single && object$family_name == "negative.binomial") return(anova_likelihoods(models))
   labels <- seq_along(models)
   if (single) {
+    if (is.null(object$model)) stop_sheaf("one model is split by the terms of its formula, which must be kept")
     labels <- term_labels(object)
     models <- nested_models(object)
   }
@@ -44,6 +45,7 @@ anova.sheaf_cox <- function(object, ..., test = "Chisq") {
   single <- length(models) == 1
   labels <- seq_along(models)
   if (single) {
+    if (is.null(object$model)) stop_sheaf("one model is split by the terms of its formula, which must be kept")
     labels <- term_labels(object)
     models <- nested_models(object)
   }
@@ -82,8 +84,10 @@ stats_anova <- function(models, test) {
 }
 
 term_labels <- function(object) {
-  if (is.null(object$model)) stop_sheaf("one model is split by the terms of its formula, which must be kept")
-  c("NULL", attr(object$terms, "term.labels"))
+  terms <- object$terms
+  labels <- attr(terms, "term.labels")
+  roles <- c(special_of(terms, "strata")$terms, special_of(terms, "cluster")$terms)
+  c("NULL", if (length(roles) > 0) labels[-roles] else labels)
 }
 
 model_lines <- function(models) {
@@ -117,8 +121,9 @@ kind_text <- function(object) {
   if (object$family_name == "negative.binomial") {
     text <- paste("negative binomial with theta", if (object$theta_given) format(object$theta) else "estimated")
   }
-  if (inherits(object, "sheaf_cox")) text <- paste(text, "with ties by", object$ties)
-  text
+  if (!inherits(object, "sheaf_cox")) return(text)
+  strata <- special_of(object$terms, "strata")$terms
+  paste(c(paste(text, "with ties by", object$ties), attr(object$terms, "term.labels")[strata]), collapse = ", ")
 }
 
 # Cox models count events in nobs(), hence the weights.
@@ -182,11 +187,13 @@ nested_models <- function(object) {
     object$family
   }
   power <- if (object$family_name == "tweedie") eval(object$call$power %||% 1.5, environment(object$formula)) else 1.5
-  steps <- seq_len(max(object$assign, 0L)) - 1L
+  assign <- object$assign
+  if (is.list(assign)) assign <- rep(seq_along(assign), lengths(assign))  # as coxph() has it
+  steps <- seq_len(max(assign, 0L)) - 1L
   smaller <- lapply(steps, function(last) {
-    fit_glm(x[, object$assign <= last, drop = FALSE], y, family, stats::model.weights(object$model), object$offset,
+    fit_glm(x[, assign <= last, drop = FALSE], y, family, stats::model.weights(object$model), object$offset,
             object$alpha, power, object$theta, object$intercept, control = object$control,
-            ties = object$ties %||% "efron")
+            ties = object$ties %||% "efron", strata = survival_roles(object$terms, object$model)$strata)
   })
   c(smaller, list(object))
 }

@@ -7,9 +7,10 @@
 #'
 #' Methods of this package use them where these packages have the mathematics: `influence()`, `rstudent()`,
 #' `dfbeta()`, `dfbetas()`, profile intervals of `confint()`, score tests of `anova()`, terms of `predict()` and partial
-#' `residuals()`; of Cox models `survival::survfit()`, `survival::concordance()`, expected events and survival of
-#' `predict()`, and score, Schoenfeld and dfbeta `residuals()`. Functions that are not generic take the object itself:
-#' `survival::basehaz(as_coxph(fit))`, `survival::cox.zph(as_coxph(fit))`, `stats::dffits(as_glm(fit))`.
+#' `residuals()`; of Cox models `survival::survfit()`, `survival::concordance()`, `survival::basehaz()`,
+#' `survival::cox.zph()`, expected events and survival of `predict()`, and score, Schoenfeld and dfbeta `residuals()`.
+#' A Cox model of a formula is a `coxph` object too. Functions for `glm()` that are not generic take what `as_glm()`
+#' makes: `stats::dffits(as_glm(fit))`.
 #'
 #' @param object a [sheaf_glm()] without a penalty; of `as_coxph()` one of a formula. Multinomial and tweedie models
 #'   have no such objects; negative binomial ones need package MASS.
@@ -62,13 +63,16 @@ as_coxph <- function(object) {
   if (is.null(object$formula)) stop_argument("object", "was trained on a matrix: train it by a formula")
   if (!is.null(object$call$offset)) stop_argument("object", "has an offset of its own: put it into the formula")
   if (object$n_features == 0) stop_argument("object", "has no features")
-  call <- object$call[c(1L, match(c("weights", "subset", "na.action"), names(object$call), 0L))]
+  call <- object$call[c(1L, match(c("weights", "subset", "na.action", "cluster"), names(object$call), 0L))]
   call[[1L]] <- quote(survival::coxph)
   call$formula <- object$formula
   call$data <- quote(data)
   call$init <- replace(unname(object$coefficients), is.na(object$coefficients), 0)
   call$ties <- object$ties
-  call$robust <- startsWith(object$std_errors, "HC")
+  if (object$std_errors != "cluster") call$robust <- is_robust(object$std_errors)
+  # Of times with a start coxph() has robust errors of clusters alone: each row is one.
+  late <- inherits(object$y, "Surv") && attr(object$y, "type") == "counting"
+  if (late && isTRUE(call$robust)) call$cluster <- quote(seq_len(nrow(data)))
   call$control <- survival::coxph.control(iter.max = 0)
   call[c("x", "y", "model")] <- TRUE
   fit <- eval(call, list(data = object$data), environment(object$formula))

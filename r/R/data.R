@@ -139,7 +139,10 @@ sparse_columns <- function(i, p, x, dim, dimnames = list(NULL, NULL)) {
 # The target for the compiled part. Levels without rows take no part. Of two classes the second level comes first:
 # decision values above 0 speak for it.
 core_target <- function(y, second_first = TRUE) {
-  if (inherits(y, "sheaf_survival")) return(list(numbers = y$time, events = y$event))
+  if (inherits(y, "sheaf_survival")) {
+    return(c(list(numbers = y$time, events = y$event), list(entries = y$entry)[!is.null(y$entry)],
+             list(strata = y$strata)[!is.null(y$strata)]))
+  }
   if (!is.factor(y)) return(list(numbers = as.double(y)))
   levels <- present_levels(y)
   if (second_first && length(levels) == 2) levels <- rev(levels)
@@ -159,21 +162,36 @@ frame_of <- function(call, envir, arguments = c("formula", "data", "subset", "we
 }
 
 # The matrix of a model frame: with a column for each contrast and no intercept, which models add themselves.
+# Of Cox models too, whose strata() and cluster() have no columns of their own: `assign` counts the other terms.
 design_of <- function(frame, terms, contrasts = NULL) {
+  terms <- feature_terms(terms)
   x <- stats::model.matrix(terms, frame, contrasts.arg = contrasts)
   assign <- attr(x, "assign")
   used <- attr(x, "contrasts")
-  constant <- match("(Intercept)", colnames(x), 0L)
-  if (constant > 0) {
-    x <- x[, -constant, drop = FALSE]
-    assign <- assign[-constant]
+  own <- special_of(terms, "strata")$terms
+  left_out <- assign %in% c(0L, own)
+  if (any(left_out)) {
+    x <- x[, !left_out, drop = FALSE]
+    assign <- assign[!left_out]
   }
+  if (length(own) > 0) assign <- match(assign, setdiff(seq_along(attr(terms, "term.labels")), own))
   list(x = x, assign = assign, contrasts = used)
+}
+
+# Without cluster(), and without strata() unless interactions need their levels.
+feature_terms <- function(terms) {
+  strata <- special_of(terms, "strata")
+  out <- special_of(terms, "cluster")$terms
+  if (length(strata$terms) > 0) {
+    of_strata <- colSums(attr(terms, "factors")[strata$columns, , drop = FALSE] > 0) > 0
+    if (all(attr(terms, "order")[of_strata] == 1)) out <- c(out, strata$terms)
+  }
+  if (length(out) > 0) terms[-out] else terms
 }
 
 # The matrix of new rows for a model of a formula.
 new_design <- function(object, newdata, na.action = stats::na.pass) {
-  terms <- stats::delete.response(object$terms)
+  terms <- feature_terms(stats::delete.response(object$terms))
   frame <- stats::model.frame(terms, newdata, na.action = na.action, xlev = object$xlevels)
   classes <- attr(terms, "dataClasses")
   if (!is.null(classes)) stats::.checkMFClasses(classes, frame)

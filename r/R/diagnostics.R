@@ -105,7 +105,8 @@ extractAIC.sheaf_glm <- function(fit, scale = 0, k = 2, ...) {
 model.matrix.sheaf_glm <- function(object, ...) {
   x <- model_matrix(object)
   if (is.null(object$terms)) return(x)
-  structure(x, assign = c(if (object$intercept) 0L, object$assign), contrasts = object$contrasts)
+  assign <- if (is.list(object$assign)) rep(seq_along(object$assign), lengths(object$assign)) else object$assign
+  structure(x, assign = c(if (object$intercept) 0L, assign), contrasts = object$contrasts)
 }
 
 #' @importFrom stats model.frame

@@ -1,9 +1,16 @@
 # Families of generalised linear models: what R's family objects say, and those that R has none for.
 
-family_links <- list(gaussian = "identity", binomial = c("logit", "probit", "cloglog"), multinomial = "logit",
-                     poisson = "log", Gamma = c("inverse", "log"), inverse.gaussian = "1/mu^2", tweedie = "log",
-                     negative.binomial = "log", cox = "log", quasibinomial = c("logit", "probit", "cloglog"),
-                     quasipoisson = "log")
+family_links <- local({
+  classes <- c("logit", "probit", "cloglog", "cauchit", "log")
+  counts <- c("log", "identity", "sqrt")
+  list(gaussian = c("identity", "log", "inverse"), binomial = classes, multinomial = "logit", poisson = counts,
+       Gamma = c("inverse", "log", "identity"), inverse.gaussian = c("1/mu^2", "inverse", "identity", "log"),
+       tweedie = "log", negative.binomial = "log", cox = "log", quasibinomial = classes, quasipoisson = counts)
+})
+
+# The families that have the variances of quasi().
+quasi_families <- c(constant = "gaussian", `mu(1-mu)` = "quasibinomial", mu = "quasipoisson", `mu^2` = "Gamma",
+                    `mu^3` = "inverse.gaussian")
 
 # Names of the C++ library. Quasi families are fitted as those whose variance they have; the dispersion is that of the
 # rows as they are here, where the library has a row for each outcome.
@@ -12,7 +19,7 @@ core_family <- c(gaussian = "gaussian", binomial = "binomial", multinomial = "mu
                  negative.binomial = "negative-binomial", cox = "cox", quasibinomial = "binomial",
                  quasipoisson = "poisson")
 core_link <- c(identity = "identity", logit = "logit", probit = "probit", cloglog = "cloglog", log = "log",
-               inverse = "inverse", `1/mu^2` = "inverse-square")
+               inverse = "inverse", `1/mu^2` = "inverse-square", cauchit = "cauchit", sqrt = "sqrt")
 
 # The name, the link and the parameters of a family that is given as a name, a function or an object.
 read_family <- function(family, y, power, theta) {
@@ -25,6 +32,8 @@ read_family <- function(family, y, power, theta) {
   }
   if (!is.list(family) || is.null(family$family)) stop_argument("family", "must be a name or a family object")
   name <- family$family
+  quasi <- if (name == "quasi") family
+  if (name == "quasi") name <- quasi_families[[family$varfun]]
   if (grepl("^Negative Binomial", name)) {
     theta <- if (is.null(theta)) environment(family$variance)$.Theta else theta
     name <- "negative.binomial"
@@ -36,7 +45,7 @@ read_family <- function(family, y, power, theta) {
     stop_argument("family", "'", name, "' has the link ", paste(family_links[[name]], collapse = " or "), ", not ",
                   family$link)
   }
-  list(name = name, link = family$link, power = power, theta = theta)
+  list(name = name, link = family$link, power = power, theta = theta, quasi = quasi)
 }
 
 guess_family <- function(y) {
@@ -48,13 +57,13 @@ guess_family <- function(y) {
 # An object with what residuals and tests need: link, variance and deviances.
 make_family <- function(name, link, parameter) {
   switch(name,
-    gaussian = stats::gaussian(),
+    gaussian = stats::gaussian(link),
     binomial = stats::binomial(link),
-    poisson = stats::poisson(),
+    poisson = stats::poisson(link),
     quasibinomial = stats::quasibinomial(link),
-    quasipoisson = stats::quasipoisson(),
+    quasipoisson = stats::quasipoisson(link),
     Gamma = stats::Gamma(link),
-    inverse.gaussian = stats::inverse.gaussian(),
+    inverse.gaussian = stats::inverse.gaussian(link),
     tweedie = log_family(
       paste0("tweedie(", format(parameter), ")"),
       function(mu) mu^parameter,

@@ -9,17 +9,23 @@
 #' where the loss is minus the log-likelihood of a row; the intercept is not penalised. `alpha` is glmnet's `lambda` at
 #' its `alpha = 0` and `standardize = FALSE`. A penalised model has no standard errors.
 #'
-#' Families, the default link first: `gaussian` (identity), `binomial` (logit, probit, cloglog), `multinomial`,
-#' `poisson` (log), `Gamma` (inverse, log), `inverse.gaussian` (1/mu^2), `tweedie` (log), `negative.binomial` (log),
-#' `cox` (log), `quasibinomial` (as binomial), `quasipoisson` (log).
+#' Families, the default link first: `gaussian` (identity, log, inverse), `binomial` (logit, probit, cloglog, cauchit,
+#' log), `multinomial`, `poisson` (log, identity, sqrt), `Gamma` (inverse, identity, log), `inverse.gaussian` (1/mu^2,
+#' inverse, identity, log), `tweedie` (log), `negative.binomial` (log), `cox` (log), `quasibinomial` (as binomial),
+#' `quasipoisson` (as poisson), and `quasi()` with the variance of one of them and its links. Links under which a linear
+#' predictor must stay on one side of 0 need an intercept, take no offset, and keep it there for all rows. The
+#' coefficients with a link that is not the family's usual one may be those of a local optimum, as in `glm()`.
 #'
 #' The response of a binomial model is a factor, whose first level is a failure as in `glm()`, numbers of 0 and 1,
 #' shares with the numbers of trials as `weights`, or a matrix of successes and failures. Weights are kept to about
 #' seven digits.
 #'
 #' A Cox model (family `"cox"`) minimises minus the log partial likelihood over the sum of weights in place of the mean
-#' loss, and has no intercept. Its response is a `survival::Surv()` of times that are censored on the right, or a matrix
-#' with columns `time` and `status` (1: the event came; 0: censored). Terms such as `strata()` are not offered.
+#' loss, and has no intercept. Its response is a `survival::Surv()` of times that are censored on the right, with a start
+#' (`Surv(start, stop, event)`) or without, or a matrix with columns `time` and `status` (1: the event came; 0:
+#' censored). In a formula `strata()` gives groups of rows a baseline hazard of their own and `cluster()` says whose
+#' errors belong together; `tt()`, `frailty()`, `pspline()` and mixed effects are not offered: `survival::coxph()` and
+#' package coxme have them. Mixed effects of other families are in lme4, generalised estimating equations in geepack.
 #'
 #' Standard errors that hold where the variance is not the family's come from the sandwich estimator
 #' (`std_errors = "HC0"`, or `"HC1"`, which is right for fewer rows), as `sandwich::vcovHC()` and
@@ -45,11 +51,15 @@
 #' @param family a name, function or object; `NULL`: binomial or multinomial for a factor or counts of classes, cox for
 #'   times and events, else gaussian. Quasi families (`quasibinomial()`, `quasipoisson()`) have `glm()`'s dispersion.
 #' @param weights prior weights, as in `glm()`; `NULL`: 1.
-#' @param offset added to the linear predictor. Not for multinomial models and inverse links.
+#' @param offset added to the linear predictor. Not for multinomial models, nor for links under which linear predictors
+#'   stay on one side of 0 (inverse, identity of counts ...).
 #' @param alpha how much the L2 penalty weighs; 0: none.
 #' @param power of a tweedie family: the variance is `mean^power`, above 1 and below 2.
 #' @param theta of a negative binomial family; `NULL`: estimated, as by `MASS::glm.nb()`.
 #' @param ties of a Cox model: what becomes of events at the same time.
+#' @param strata of a Cox model of a matrix: the stratum of each row.
+#' @param cluster what groups rows whose errors are not independent: standard errors are those of
+#'   `sandwich::vcovCL(type = "HC0")` and of `survival::coxph(cluster = )`.
 #' @param intercept whether models have an intercept; Cox models have none.
 #' @param solver `"auto"` (newton up to 200 coefficients, else lbfgs), `"newton"`, `"newton-cg"`, `"lbfgs"`, `"saga"`
 #'   (not for Cox models), `"gradient"` or `"accelerated"`; all find the same optimum.
@@ -57,8 +67,9 @@
 #'   1e-5 for the others.
 #' @param maxit most iterations.
 #' @param std_errors what standard errors come from: the `"expected"` information as in `glm()`, the `"observed"` one,
-#'   which Cox models always take for it, or the sandwich estimator, `"HC0"` or `"HC1"`. `NULL`: `"HC0"` for Cox models
-#'   with weights that are not whole numbers, as in `survival::coxph()`, else `"expected"`.
+#'   which Cox models always take for it, or the sandwich estimator, `"HC0"`, `"HC1"` or `"cluster"`. `NULL`:
+#'   `"cluster"` with `cluster`, `"HC0"` for Cox models with weights that are not whole numbers, as in
+#'   `survival::coxph()`, else `"expected"`.
 #' @param model whether to keep the model frame (formula) or the matrix: `anova()` and standard errors of predictions
 #'   need it.
 #' @param control see [sheaf_control()].
@@ -82,32 +93,42 @@ sheaf_glm <- function(x, ...) UseMethod("sheaf_glm")
 
 #' @rdname sheaf_glm
 #' @export
-sheaf_glm.formula <- function(formula, data, family = NULL, weights, subset, na.action, offset, contrasts = NULL,
-                              model = TRUE, control = list(), ...) {
+sheaf_glm.formula <- function(formula, data, family = NULL, weights, subset, na.action, offset, cluster,
+                              contrasts = NULL, model = TRUE, control = list(), ...) {
   call <- as_generic(match.call(), quote(sheaf_glm))
-  frame <- frame_of(call, parent.frame())
+  shown <- call
+  known <- if (missing(data)) NULL else data
+  if (identical(family, "cox") || names_survival(formula)) refuse_specials(stats::terms(formula, data = known))
+  call$formula <- with_specials(formula, known)
+  frame <- frame_of(call, parent.frame(),
+                    c("formula", "data", "subset", "weights", "na.action", "offset", "cluster"))
   terms <- attr(frame, "terms")
   response <- stats::model.response(frame)
+  roles <- list(cluster = frame[["(cluster)"]])
   if (identical(family, "cox") || (is.null(family) && is_survival(response))) {
-    refuse_specials(terms)
     # So that factors have contrasts: the hazard that all rows share stands for the intercept.
     attr(terms, "intercept") <- 1L
+    named <- survival_roles(terms, frame)
+    roles <- list(strata = named$strata, cluster = roles$cluster %||% named$cluster)
+  } else if (length(unlist(attr(terms, "specials"))) > 0) {
+    stop_argument("formula", "has strata() or cluster(), which are for Cox models; the argument cluster is for all")
   }
   design <- design_of(frame, terms, contrasts)
   if (ncol(design$x) == 0) design$x <- matrix(0, nrow(frame), 0L, dimnames = list(rownames(frame), NULL))
   fit <- fit_glm(design$x, response, family, stats::model.weights(frame), stats::model.offset(frame),
-                 intercept = attr(terms, "intercept") == 1, control = control, ...)
+                 intercept = attr(terms, "intercept") == 1, control = control, strata = roles$strata,
+                 cluster = roles$cluster, ...)
   fit$x <- NULL
-  fit$call <- call
+  fit$call <- shown
   fit$formula <- stats::formula(terms)
   fit$terms <- terms
-  fit$xlevels <- stats::.getXlevels(terms, frame)
+  fit$xlevels <- stats::.getXlevels(feature_terms(terms), frame)
   fit$contrasts <- design$contrasts
   fit$assign <- design$assign
   fit$na.action <- attr(frame, "na.action")
   fit$data <- if (missing(data)) environment(formula) else data
   if (model) fit$model <- frame
-  fit
+  if (inherits(fit, "sheaf_cox")) like_coxph(fit) else fit
 }
 
 #' @rdname sheaf_glm
@@ -115,22 +136,31 @@ sheaf_glm.formula <- function(formula, data, family = NULL, weights, subset, na.
 sheaf_glm.default <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 0, power = 1.5, theta = NULL,
                               intercept = TRUE,
                               solver = c("auto", "newton", "newton-cg", "lbfgs", "saga", "gradient", "accelerated"),
-                              tolerance = NULL, maxit = 1000, ties = c("efron", "breslow"),
-                              std_errors = NULL, model = TRUE, control = list(), ...) {
+                              tolerance = NULL, maxit = 1000, ties = c("efron", "breslow"), strata = NULL,
+                              cluster = NULL, std_errors = NULL, model = TRUE, control = list(), ...) {
   call <- as_generic(match.call(), quote(sheaf_glm))
-  if (...length() > 0) stop_argument(...names()[1], "is not an argument of sheaf_glm()")
+  refuse_arguments(...)
   if (missing(y)) stop_argument("y", "is missing")
   fit <- fit_glm(x, y, family, weights, offset, alpha, power, theta, intercept, solver, tolerance, maxit, control,
-                 ties, std_errors)
+                 ties, std_errors, strata, cluster)
   fit$call <- call
   if (!model) fit$x <- NULL
   fit
 }
 
+refuse_arguments <- function(...) {
+  if (...length() == 0) return(invisible())
+  name <- ...names()[1]
+  if (name %in% c("start", "etastart", "mustart")) {
+    stop_argument(name, "is not needed: training begins at the model without features, which every link takes")
+  }
+  stop_argument(name, "is not an argument of sheaf_glm()")
+}
+
 fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 0, power = 1.5, theta = NULL,
                     intercept = TRUE, solver = "auto", tolerance = NULL, maxit = 1000, control = list(),
-                    ties = "efron", std_errors = NULL, ...) {
-  if (...length() > 0) stop_argument(...names()[1], "is not an argument of sheaf_glm()")
+                    ties = "efron", std_errors = NULL, strata = NULL, cluster = NULL, ...) {
+  refuse_arguments(...)
   if (NCOL(x) > 0) x <- as_features(x)
   rows <- nrow(x)
   if (is.null(y)) stop_argument("y", "is missing")
@@ -141,13 +171,16 @@ fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 
   kind <- read_family(family, y, power, theta)
   cox <- kind$name == "cox"
   if (cox) intercept <- FALSE
-  response <- read_response(y, kind, check_weights(weights, rows), rows)
+  if (!is.null(strata) && !cox) stop_argument("strata", "is for Cox models")
+  response <- read_response(y, kind, check_weights(weights, rows), rows, strata)
   offset <- check_offset(offset, rows)
+  if (!is.null(cluster)) check_rows(cluster, rows, "cluster")
   if (is.null(std_errors)) {
     fractional <- any(response$prior != floor(response$prior))
-    std_errors <- if (cox && alpha == 0 && fractional) "HC0" else "expected"
+    std_errors <- if (!is.null(cluster)) "cluster" else if (cox && alpha == 0 && fractional) "HC0" else "expected"
   }
-  std_errors <- one_of(std_errors, c("expected", "observed", "HC0", "HC1"), "std_errors")
+  std_errors <- one_of(std_errors, c("expected", "observed", "HC0", "HC1", "cluster"), "std_errors")
+  if (std_errors == "cluster" && is.null(cluster)) stop_argument("cluster", "is missing: whose errors belong together")
   settings <- rbind(
     setting("family", core_family[[kind$name]]), setting("link", core_link[[kind$link]], "family"),
     setting("alpha", one_number(alpha, "alpha", 0)), setting("intercept", one_flag(intercept, "intercept")),
@@ -171,8 +204,9 @@ fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 
   vectors <- if (is.null(offset)) list() else list(offset = offset[response$rows])
   trained <- if (all(response$weights == 1)) NULL else response$weights
   if (!identical(response$rows, seq_len(rows))) table <- table[response$rows, , drop = FALSE]
-  model <- core(core_fit(as_control(control), table, about_features(table, core_target(response$target)), "glm",
-                         settings, no_settings(), trained, vectors, FALSE))
+  model <- core(core_fit(as_control(control), table,
+                         about_features(table, core_target(response$target), cluster[response$rows]),
+                         "glm", settings, no_settings(), trained, vectors, TRUE))
   if (ncol(x) == 0) model$warnings <- character()
   fit <- list(family_name = kind$name, alpha = alpha, intercept = intercept, prior.weights = response$prior,
               offset = offset, x = x, y = response$y, n_features = ncol(x), feature_names = colnames(x),
@@ -182,16 +216,17 @@ fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 
   if (kind$name == "negative.binomial") fit$theta_given <- !is.null(kind$theta)
   fit <- switch(kind$name, multinomial = finish_multinom(fit, model), cox = finish_cox(fit, model, response, ties),
                 finish_glm(fit, model, kind, response))
+  if (ncol(x) > 0) fit$kept <- keep_model(model)
   warn_each(model$warnings)
   fit
 }
 
 # The response as the library takes it: classes or numbers with row weights. Shares of successes become a row for each
 # outcome; `rows` says which row of x each one is, `trials` how many outcomes a row of successes and failures has.
-read_response <- function(y, kind, weights, rows) {
+read_response <- function(y, kind, weights, rows, strata = NULL) {
   prior <- if (is.null(weights)) rep(1, rows) else weights
   if (kind$name == "cox") {
-    survival <- read_survival(y, rows)
+    survival <- read_survival(y, rows, strata = strata)
     if (all(survival$event[prior > 0] == 0)) stop_argument("weights", "are 0 for all events")
     return(list(target = survival, y = y, prior = prior, weights = prior, rows = seq_len(rows)))
   }
@@ -287,13 +322,16 @@ count_parameters <- function(fit, found, columns = 1L) {
   found$parameters
 }
 
+is_robust <- function(std_errors) std_errors %in% c("HC0", "HC1", "cluster")
+
 finish_glm <- function(fit, model, kind, response) {
   plain <- named_coefficients(model$coefficients$weights[, 1], model$coefficients$intercepts, fit)
   fit <- take_errors(fit, model$glm, names(plain))
   fit$coefficients <- mark_undetermined(plain, fit)
   parameter <- if (kind$name == "negative.binomial") model$glm$parameter else kind$power
-  fit$family <- make_family(kind$name, kind$link, parameter)
+  fit$family <- kind$quasi %||% make_family(kind$name, kind$link, parameter)
   if (kind$name == "negative.binomial") fit$theta <- parameter
+  if (isFALSE(fit$theta_given)) fit$SE.theta <- model$glm$parameter_error
   eta <- linear_predictor(fit, fit$x, plain, fit$offset)
   mu <- fit$family$linkinv(eta)
   fit$linear.predictors <- eta
@@ -310,7 +348,7 @@ finish_glm <- function(fit, model, kind, response) {
   fit$df.null <- used - as.integer(fit$intercept)
   pearson <- sum((w * (fit$y - mu)^2 / fit$family$variance(mu))[w > 0])
   fit$dispersion <- if (estimates_dispersion(kind$name)) pearson / fit$df.residual else 1
-  if (is_quasi(kind$name) && !startsWith(fit$std_errors, "HC") && !is.null(fit$var)) {
+  if (is_quasi(kind$name) && !is_robust(fit$std_errors) && !is.null(fit$var)) {
     fit$var <- fit$var * fit$dispersion
     fit$std.error <- fit$std.error * sqrt(fit$dispersion)
   }

@@ -68,7 +68,7 @@ summary.sheaf_glm <- function(object, ...) {
   aliased <- is.na(as.vector(object$coefficients))
   structure(class = "summary.sheaf_glm",
             c(object[c("call", "family", "deviance", "null.deviance", "aic", "df.residual", "df.null", "iter",
-                       "dispersion", "converged", "theta", "separated", "na.action")],
+                       "dispersion", "converged", "theta", "SE.theta", "separated", "na.action")],
               list(coefficients = table[!aliased, , drop = FALSE], aliased = aliased, resid = residuals_for(object),
                    omitted = coefficient_names(object)[aliased])))
 }
@@ -93,7 +93,11 @@ print.summary.sheaf_glm <- function(x, digits = max(3L, getOption("digits") - 3L
       x$df.residual, " degrees of freedom\n", sep = "")
   print_dropped(x)
   cat("AIC: ", format(signif(x$aic, max(4L, digits + 1L))), "\n", sep = "")
-  if (!is.null(x$theta)) cat("Theta: ", format(signif(x$theta, digits)), "\n", sep = "")
+  if (!is.null(x$theta)) {
+    cat("Theta: ", format(signif(x$theta, digits)), if (!is.null(x$SE.theta)) {
+      paste0(" (Std. Err. ", format(signif(x$SE.theta, digits)), ")")
+    }, "\n", sep = "")
+  }
   cat("\nIterations: ", x$iter, "\n", sep = "")
   invisible(x)
 }
@@ -194,7 +198,7 @@ residuals.sheaf_multinom <- function(object, ...) stats::naresid(object$na.actio
 #' @param type `"link"`, `"response"` (means; of classes probabilities), `"class"` or `"terms"`, the parts of `"link"`
 #'   that come from each term of the formula, as of [stats::predict.glm()]. Multinomial models: `"response"` is a matrix
 #'   with a column for each class, and `"link"` the differences from the first class.
-#' @param se.fit whether to give standard errors too; not for multinomial models.
+#' @param se.fit whether to give standard errors too; those of probabilities by the delta method.
 #' @param newoffset offsets of the new rows. Needed where a model of a matrix was trained with an offset; with a formula
 #'   they are evaluated in `newdata`.
 #' @param ... with `"terms"` passed on to [stats::predict.glm()], such as `terms`; else not used.
@@ -254,20 +258,50 @@ new_offset <- function(object, newdata, newoffset, rows) {
 #' @export
 predict.sheaf_multinom <- function(object, newdata, type = c("class", "response", "link"), se.fit = FALSE, ...) {
   type <- one_of(type, c("class", "response", "link"), "type")
-  if (se.fit) stop_argument("se.fit", "is not for multinomial models")
+  if (se.fit && type == "class") stop_argument("se.fit", "is not for type \"class\"")
   padded <- identity
   if (missing(newdata) || is.null(newdata)) {
     probabilities <- object$fitted.values
+    x <- if (se.fit) model_matrix(object)
     padded <- function(values) stats::napredict(object$na.action, values)
   } else {
     x <- new_features(object, newdata)
     probabilities <- softmax(linear_predictor(object, x, object$class_coefficients, NULL))
     dimnames(probabilities) <- list(rownames(x), object$lev)
+    if (object$intercept) x <- cbind(1, x)
   }
-  probabilities <- padded(probabilities)
-  if (type == "response") return(probabilities)
-  if (type == "link") return(log(probabilities[, -1, drop = FALSE] / probabilities[, 1]))
-  factor(object$lev[max.col(probabilities, "first")], levels = object$levels)
+  fit <- if (type == "link") log(probabilities[, -1, drop = FALSE] / probabilities[, 1]) else probabilities
+  if (se.fit) {
+    errors <- class_errors(object, as.matrix(x), probabilities, type == "response")
+    return(list(fit = padded(fit), se.fit = padded(errors), residual.scale = 1))
+  }
+  if (type != "class") return(padded(fit))
+  factor(object$lev[max.col(padded(probabilities), "first")], levels = object$levels)
+}
+
+# Standard errors of log odds against the first class or, by the delta method, of probabilities.
+class_errors <- function(object, x, probabilities, of_probabilities) {
+  spread <- stats::vcov(object)
+  others <- ncol(probabilities) - 1L
+  places <- function(k) seq(k, by = others, length.out = ncol(x))  # of coefficients of class k
+  known <- function(k) places(k)[!is.na(diag(spread)[places(k)])]
+  covariance <- function(a, b) {
+    at <- function(k) x[, (known(k) - k) %/% others + 1L, drop = FALSE]
+    rowSums((at(a) %*% spread[known(a), known(b), drop = FALSE]) * at(b))
+  }
+  each <- function(of) vapply(seq_len(others), of, numeric(nrow(x)))
+  if (!of_probabilities) {
+    errors <- sqrt(each(function(k) covariance(k, k)))
+    return(matrix(errors, nrow(x), dimnames = list(rownames(probabilities), colnames(probabilities)[-1])))
+  }
+  squares <- 0 * probabilities
+  for (a in seq_len(others)) {
+    for (b in seq_len(others)) {
+      slope <- function(k) probabilities * ((col(probabilities) == k + 1L) - probabilities[, k + 1L])
+      squares <- squares + slope(a) * slope(b) * covariance(a, b)
+    }
+  }
+  sqrt(squares)
 }
 
 `%||%` <- function(value, otherwise) if (is.null(value)) otherwise else value

@@ -11,8 +11,9 @@
 #'   `group`, `order`, `weight_column` and `split_column` what columns say of the rows, `layer` and `sheet` parts of the
 #'   file. Missing values become `NA`, unless `missing` says otherwise.
 #' @return A list of `x`, a matrix or (of sparse files) a `dgCMatrix`, and `y`, a factor, numbers, a matrix of several
-#'   targets or of `time` and `status`, or `NULL`; and, if the file says so, `groups`, `weights`, `order` and `folds`,
-#'   one entry for each row, and `annotations`, a data frame with one row for each feature. It is printed as a summary.
+#'   targets or of `time` and `status` (with entries `start`, `stop` and `status`), or `NULL`; and, if the file says
+#'   so, `groups`, `weights`, `order`, `folds` and `strata`, one entry for each row, and `annotations`, a data frame with
+#'   one row for each feature. It is printed as a summary.
 #' @examples
 #' file <- tempfile(fileext = ".libsvm")
 #' writeLines(c("+1 1:0.5 3:2", "-1 2:1", "+1 3:1.5"), file)
@@ -36,7 +37,7 @@ sheaf_read <- function(file, control = list(), ...) {
   }
   as_levels <- function(places, levels) if (!is.null(places)) factor(levels[places], levels = sorted_levels(levels))
   about_rows <- list(groups = as_levels(found$groups, found$group_names), weights = found$weights, order = found$order,
-                     folds = found$folds)
+                     folds = found$folds, strata = found$strata)
   about_features <- if (!is.null(found$annotations)) list(annotations = as.data.frame(found$annotations))
   structure(c(list(x = x, y = response_of(found) %||% as_levels(found$classes, found$levels)),
               about_rows[!vapply(about_rows, is.null, NA)], about_features), class = "sheaf_data")
@@ -44,6 +45,7 @@ sheaf_read <- function(file, control = list(), ...) {
 
 # Of numbers: a vector, times and events, or a column for each target.
 response_of <- function(found) {
+  if (!is.null(found$entries)) return(cbind(start = found$entries, stop = found$numbers, status = found$events))
   if (!is.null(found$events)) return(cbind(time = found$numbers, status = found$events))
   if (is.null(found$further)) return(found$numbers)
   targets <- cbind(found$numbers, as.matrix(found$further))

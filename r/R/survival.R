@@ -1,31 +1,57 @@
 # Survival: responses of Cox models, their residuals, and the methods of models of family cox.
 
 # Whether a response is of times and events without a family that says so.
-is_survival <- function(y) {
-  inherits(y, "Surv") || (is.matrix(y) && ncol(y) == 2 && setequal(colnames(y), c("time", "status")))
-}
+is_survival <- function(y) inherits(y, "Surv") || (is.matrix(y) && (has_columns(y, late_columns) || has_columns(y)))
 
-# Times, and 1 where the event came then or 0 where the row is censored: of a Surv object, or of two columns as glmnet
-# takes them. Times that differ by rounding alone are made equal.
-read_survival <- function(y, rows, argument = "y") {
-  if (inherits(y, "Surv") && !identical(attr(y, "type"), "right")) {
-    stop_argument(argument, "is censored by '", attr(y, "type"), "'; only times censored on the right are offered")
+late_columns <- c("start", "stop", "status")
+has_columns <- function(y, names = c("time", "status")) ncol(y) == length(names) && setequal(colnames(y), names)
+
+# Times, and 1 where the event came then or 0 where the row is censored, of a Surv object or of two columns as glmnet
+# takes them; of (start, stop] times the start too. `strata`: of each row, or NULL; those of glmnet's stratifySurv() are
+# in `y`. Times that differ by rounding alone are made equal.
+read_survival <- function(y, rows, argument = "y", strata = NULL) {
+  type <- if (inherits(y, "Surv")) attr(y, "type") else "right"
+  if (!type %in% c("right", "counting")) {
+    stop_argument(argument, "is censored by '", type, "'; offered are times censored on the right, with a start or not")
   }
+  if (inherits(y, "stratifySurv")) strata <- attr(y, "strata")
   y <- if (is.data.frame(y)) as.matrix(y) else unclass(y)
-  if (!is.matrix(y) || ncol(y) != 2 || !is.numeric(y)) {
-    stop_argument(argument, "of a Cox model must be a Surv object, or two columns, 'time' and 'status'")
+  late <- type == "counting" || (is.matrix(y) && has_columns(y, late_columns))
+  if (!is.matrix(y) || ncol(y) != 2 + late || !is.numeric(y)) {
+    stop_argument(argument, "of a Cox model must be a Surv object, or columns 'time' and 'status', or 'start', 'stop' ",
+                  "and 'status'")
   }
   check_rows(y, rows, argument)
-  named <- setequal(colnames(y), c("time", "status"))
-  time <- as.double(y[, if (named) "time" else 1])
-  event <- y[, if (named) "status" else 2]
-  wrong <- which(!is.finite(time) | time < 0)
+  named <- has_columns(y)
+  time <- as.double(y[, if (late) "stop" else if (named) "time" else 1])
+  event <- y[, if (late || named) "status" else 2]
+  entry <- if (late) as.double(y[, "start"])
+  wrong <- which(!is.finite(time) | (time < 0 & !late))
   if (length(wrong) > 0) {
     stop_argument(argument, "time ", wrong[1], " is ", time[wrong[1]], ", but must be a number of 0 or more")
   }
+  if (any(!is.finite(entry))) stop_argument(argument, "start ", which(!is.finite(entry))[1], " is not a number")
   if (!all(event %in% 0:1)) stop_argument(argument, "must have a status of 1 (the event came) or 0 (it did not)")
   if (!any(event == 1)) stop_argument(argument, "has no events")
-  structure(list(time = core_tie_times(time), event = as.integer(event)), class = "sheaf_survival")
+  all <- core_tie_times(c(time, entry))
+  time <- all[seq_along(time)]
+  if (late) entry <- all[-seq_along(time)]
+  wrong <- which(entry >= time)
+  if (length(wrong) > 0) stop_argument(argument, "row ", wrong[1], " starts when it stops, or later")
+  structure(list(time = time, event = as.integer(event), entry = entry, strata = read_strata(strata, rows)),
+            class = "sheaf_survival")
+}
+
+# Numbers of strata from 0.
+read_strata <- function(strata, rows) {
+  if (is.null(strata)) return(NULL)
+  as.integer(as.factor(check_rows(strata, rows, "strata"))) - 1L
+}
+
+# As the compiled part takes them where it is not given a dataset.
+risk_times <- function(survival) {
+  list(times = survival$time %||% numeric(), entries = survival$entry %||% numeric(),
+       strata = survival$strata %||% integer())
 }
 
 # Means that linear predictors are relative to, as in coxph(): columns of -1, 0 and 1 alone have 0.
@@ -36,11 +62,72 @@ reference_means <- function(x, weights) {
 
 # Terms of coxph() that would be taken for features here.
 refuse_specials <- function(terms) {
-  special <- c("strata", "cluster", "tt", "frailty", "pspline", "ridge")
   for (variable in as.list(attr(terms, "variables"))[-1]) {
     name <- if (is.call(variable)) sub("^.*::", "", deparse(variable[[1]])[1]) else ""
-    if (name %in% special) stop_argument("formula", "has the term ", deparse(variable)[1], ", which is not offered")
+    if (name %in% c("tt", "frailty", "pspline", "ridge")) {
+      stop_argument("formula", "has the term ", deparse(variable)[1], ", which is not offered; survival::coxph() has it",
+                    if (name == "ridge") " (here: alpha)")
+    }
   }
+}
+
+names_survival <- function(formula) length(formula) == 3 && "Surv" %in% all.names(formula[[2]])
+
+# A formula whose strata() and cluster() are found without package survival being attached, and by their plain names.
+with_specials <- function(formula, data) {
+  plain <- function(part) {
+    if (!is.call(part)) return(part)
+    if (identical(part[[1]], quote(`::`)) && identical(part[[2]], quote(survival))) return(part[[3]])
+    part[] <- lapply(part, plain)
+    part
+  }
+  uses <- all.names(formula)
+  if (!any(c("strata", "cluster") %in% uses)) return(formula)
+  if (!requireNamespace("survival", quietly = TRUE)) stop_sheaf("strata() and cluster() need package survival")
+  known <- environment(formula)
+  formula <- plain(formula)
+  environment(formula) <- list2env(list(strata = survival::strata, cluster = survival::cluster), parent = known)
+  if ("Surv" %in% uses) assign("Surv", survival::Surv, environment(formula))
+  stats::terms(formula, specials = c("strata", "cluster"), data = data)
+}
+
+# The columns of a frame that belong to a special of the formula, and the numbers of its own terms: those that are no
+# interaction.
+special_of <- function(terms, name) {
+  rows <- attr(terms, "specials")[[name]]
+  if (length(rows) == 0) return(list(columns = integer(), terms = integer()))
+  factors <- attr(terms, "factors")
+  own <- which(colSums(factors[rows, , drop = FALSE] > 0) > 0 & attr(terms, "order") == 1)
+  list(columns = rows, terms = unname(own))
+}
+
+# Strata and clusters of the rows of a model frame; NULL where there are none.
+survival_roles <- function(terms, frame) {
+  if (length(unlist(attr(terms, "specials"))) == 0) return(list())
+  groups <- special_of(terms, "cluster")
+  strata <- special_of(terms, "strata")
+  if (length(groups$columns) > 1) stop_argument("formula", "has cluster() more than once")
+  if (any(attr(terms, "order")[colSums(attr(terms, "factors")[groups$columns, , drop = FALSE] > 0) > 0] > 1)) {
+    stop_argument("formula", "has cluster() in an interaction")
+  }
+  list(cluster = if (length(groups$columns) > 0) frame[[groups$columns]],
+       strata = if (length(strata$columns) == 1) {
+         frame[[strata$columns]]
+       } else if (length(strata$columns) > 1) {
+         survival::strata(frame[strata$columns], shortlabel = TRUE)
+       })
+}
+
+# Whether a formula of a Cox model has strata; its predictions are then relative to means of the strata.
+has_strata <- function(object) length(attr(object$terms, "specials")$strata) > 0
+
+# Of a formula: what functions of package survival that are not generic read of a coxph object.
+like_coxph <- function(fit) {
+  labels <- term_labels(fit)[-1]
+  fit$assign <- split(seq_along(fit$assign), factor(labels[fit$assign], unique(labels[fit$assign])))
+  fit$method <- fit$ties
+  if (fit$alpha == 0) class(fit) <- c(class(fit), "coxph")
+  fit
 }
 
 finish_cox <- function(fit, model, response, ties) {
@@ -53,7 +140,7 @@ finish_cox <- function(fit, model, response, ties) {
   fit$means <- stats::setNames(if (fit$n_features > 0) reference_means(fit$x, w) else numeric(), names(plain))
   fit$linear.predictors <- linear_predictor(fit, fit$x, plain, fit$offset) - sum(plain * fit$means)
   fit$fitted.values <- exp(fit$linear.predictors)
-  left <- core_martingale(response$target$time, response$target$event, w, fit$linear.predictors, ties)
+  left <- core_martingale(risk_times(response$target), response$target$event, w, fit$linear.predictors, ties)
   fit$residuals <- stats::setNames(left, names(fit$linear.predictors))
   fit$n <- sum(w > 0)
   fit$nevent <- found$events
@@ -172,7 +259,7 @@ residuals.sheaf_cox <- function(object, type = c("martingale", "deviance", "scor
 #' @param object a [sheaf_glm()] of family `"cox"`.
 #' @param newdata a data frame (formula) or a matrix with the columns of the training data; missing: the training rows.
 #' @param type `"lp"`, the logarithm of the hazard relative to a row of mean features, as of `survival::coxph()`
-#'   (columns of -1, 0 and 1 alone count as 0 there); `"risk"`, its exponential; `"link"` and `"response"`, the same
+#'   (columns of -1, 0 and 1 alone count as 0 there; with strata relative to the mean of the row's stratum); `"risk"`, its exponential; `"link"` and `"response"`, the same
 #'   relative to a row of zeros, as of glmnet. `"expected"` events, `"survival"` up to a row's own time and `"terms"`
 #'   are those of package survival at these coefficients.
 #' @param se.fit whether to give standard errors too: of `"lp"` and `"link"` as they are, of the others by the delta
@@ -188,10 +275,11 @@ predict.sheaf_cox <- function(object, newdata,
                               type = c("lp", "risk", "link", "response", "expected", "survival", "terms"),
                               se.fit = FALSE, newoffset = NULL, ...) {
   type <- one_of(type, eval(formals(predict.sheaf_cox)$type), "type")
-  if (type %in% c("expected", "survival", "terms")) {
+  if (type %in% c("expected", "survival", "terms") || (has_strata(object) && type %in% c("lp", "risk"))) {
     given <- if (missing(newdata) || is.null(newdata)) list() else list(newdata = newdata)
     return(do.call(stats::predict, c(list(as_coxph(object)), given, list(type = type, se.fit = se.fit, ...))))
   }
+  if (...length() > 0) stop_argument(...names()[1] %||% "...", "is not for predictions of type \"", type, "\" here")
   means <- if (type %in% c("lp", "risk")) object$means else 0 * object$means
   known <- !is.na(object$coefficients)
   shift <- sum(object$coefficients[known] * (object$means - means)[known])

@@ -285,6 +285,16 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_load
+Rcpp::List core_load(const std::string& file);
+RcppExport SEXP _sheaf_core_load(SEXP fileSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const std::string& >::type file(fileSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_load(file));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_is_alive
 bool core_is_alive(SEXP pointer);
 RcppExport SEXP _sheaf_core_is_alive(SEXP pointerSEXP) {
@@ -404,6 +414,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_net_text
+std::string core_net_text(const Rcpp::List& net, const std::string& format);
+RcppExport SEXP _sheaf_core_net_text(SEXP netSEXP, SEXP formatSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type net(netSEXP);
+    Rcpp::traits::input_parameter< const std::string& >::type format(formatSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_net_text(net, format));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_choose_net
 Rcpp::IntegerVector core_choose_net(const std::vector<double>& alphas, const std::vector<double>& shares, const std::vector<double>& means, const std::vector<double>& errors, const std::string& measure);
 RcppExport SEXP _sheaf_core_choose_net(SEXP alphasSEXP, SEXP sharesSEXP, SEXP meansSEXP, SEXP errorsSEXP, SEXP measureSEXP) {
@@ -419,16 +440,16 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_martingale
-std::vector<double> core_martingale(const std::vector<double>& times, const std::vector<double>& events, const std::vector<double>& weights, const std::vector<double>& values, const std::string& ties);
-RcppExport SEXP _sheaf_core_martingale(SEXP timesSEXP, SEXP eventsSEXP, SEXP weightsSEXP, SEXP valuesSEXP, SEXP tiesSEXP) {
+std::vector<double> core_martingale(const Rcpp::List& risk, const std::vector<double>& events, const std::vector<double>& weights, const std::vector<double>& values, const std::string& ties);
+RcppExport SEXP _sheaf_core_martingale(SEXP riskSEXP, SEXP eventsSEXP, SEXP weightsSEXP, SEXP valuesSEXP, SEXP tiesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const std::vector<double>& >::type times(timesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type risk(riskSEXP);
     Rcpp::traits::input_parameter< const std::vector<double>& >::type events(eventsSEXP);
     Rcpp::traits::input_parameter< const std::vector<double>& >::type weights(weightsSEXP);
     Rcpp::traits::input_parameter< const std::vector<double>& >::type values(valuesSEXP);
     Rcpp::traits::input_parameter< const std::string& >::type ties(tiesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_martingale(times, events, weights, values, ties));
+    rcpp_result_gen = Rcpp::wrap(core_martingale(risk, events, weights, values, ties));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -605,6 +626,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_sheaf_core_one_class", (DL_FUNC) &_sheaf_core_one_class, 6},
     {"_sheaf_core_parse", (DL_FUNC) &_sheaf_core_parse, 1},
     {"_sheaf_core_model_text", (DL_FUNC) &_sheaf_core_model_text, 2},
+    {"_sheaf_core_load", (DL_FUNC) &_sheaf_core_load, 1},
     {"_sheaf_core_is_alive", (DL_FUNC) &_sheaf_core_is_alive, 1},
     {"_sheaf_core_predict", (DL_FUNC) &_sheaf_core_predict, 5},
     {"_sheaf_core_parameters", (DL_FUNC) &_sheaf_core_parameters, 1},
@@ -615,6 +637,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_sheaf_core_net_largest", (DL_FUNC) &_sheaf_core_net_largest, 4},
     {"_sheaf_core_net_deviances", (DL_FUNC) &_sheaf_core_net_deviances, 3},
     {"_sheaf_core_net_scores", (DL_FUNC) &_sheaf_core_net_scores, 6},
+    {"_sheaf_core_net_text", (DL_FUNC) &_sheaf_core_net_text, 2},
     {"_sheaf_core_choose_net", (DL_FUNC) &_sheaf_core_choose_net, 5},
     {"_sheaf_core_martingale", (DL_FUNC) &_sheaf_core_martingale, 5},
     {"_sheaf_core_huber_threshold", (DL_FUNC) &_sheaf_core_huber_threshold, 2},

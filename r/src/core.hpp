@@ -49,9 +49,9 @@ struct Rows {
   }
 };
 /// `x`: a numeric matrix or a dgCMatrix. `about`: a list that may have `names` of the columns; `classes` (numbers from
-/// 0) with `levels`, or `numbers`, or both `numbers` (times) and `events` (1 or 0); `groups` (from 0); `times`
-/// (numbers that order the rows); `nominal` (a list of the levels of each column, NULL of numeric ones); `missing`:
-/// there, where NA is kept for a pipeline that fills it in.
+/// 0) with `levels`, or `numbers`, or both `numbers` (times) and `events` (1 or 0), with `entries` and `strata` (from
+/// 0) if there are some; `groups` (from 0); `times` (numbers that order the rows); `nominal` (a list of the levels of
+/// each column, NULL of numeric ones); `missing`: there, where NA is kept for a pipeline that fills it in.
 Rows rows_of(SEXP x, const Rcpp::List& about);
 
 bindings::AnyDataset make(const Surroundings& surroundings, const Context& context, const Rows& rows);
@@ -71,6 +71,9 @@ std::vector<float> row_weights_of(const Rcpp::RObject& weights, std::int64_t row
 /// missing are NA.
 Rcpp::RObject to_r(const bindings::Value& value);
 Rcpp::List to_r(const bindings::List& list);
+
+/// In the format of that name.
+std::string text_of(const Model& model, const std::string& format);
 
 /// What R can read of a model. The pointer in its list keeps the model alive; the text, where it is wanted, outlives
 /// the session.

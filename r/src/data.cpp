@@ -35,7 +35,13 @@ Target target_of(const Rcpp::List& about) {
   std::vector<std::uint8_t> events;
   if (about.containsElementNamed("events"))
     for (const int event : Rcpp::IntegerVector(about["events"])) events.push_back(static_cast<std::uint8_t>(event));
-  return bindings::target_of_numbers(Rcpp::as<std::vector<double>>(about["numbers"]), std::move(events));
+  const auto list = [&]<class Value>(const char* name, std::vector<Value> values) {
+    if (about.containsElementNamed(name)) values = Rcpp::as<std::vector<Value>>(about[name]);
+    return values;
+  };
+  return bindings::target_of_numbers(Rcpp::as<std::vector<double>>(about["numbers"]), std::move(events),
+                                     list("entries", std::vector<double>()),
+                                     list("strata", std::vector<std::int32_t>()));
 }
 
 /// Where the first value stands that is no number: R counts from 1.

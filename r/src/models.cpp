@@ -18,11 +18,18 @@ ModelOptions model_options(const std::string& kind, const Rcpp::CharacterMatrix&
   return options;
 }
 
+std::string text_of(const Model& model, const std::string& format) {
+  return model.text(format == "liblinear" ? ModelFile::liblinear
+                    : format == "libsvm"  ? ModelFile::libsvm
+                                          : ModelFile::sheaf);
+}
+
 Rcpp::List describe_model(const Rcpp::XPtr<Model>& pointer, bool with_text) {
   const Model& model = *pointer;
   bindings::List list;
   list.add("family", std::string(model.family())).add("levels", model.class_names());
   list.add("features", static_cast<std::int64_t>(model.features())).add("warnings", model.warnings());
+  list.add("regression", model.is_regression()).add("targets", model.target_names());
   list.add("coefficients", bindings::coefficients_of(model)).add("glm", bindings::glm_of(model));
   list.add("iterations", bindings::iterations_of(model)).add("svm", bindings::svm_of(model));
   if (with_text) list.add("text", model.text());
@@ -82,9 +89,12 @@ Rcpp::List core_parse(const std::string& text) {
 // [[Rcpp::export(rng = false)]]
 std::string core_model_text(SEXP pointer, const std::string& format) {
   const Rcpp::XPtr<sheaf::Model> model(pointer);
-  return model->text(format == "liblinear" ? sheaf::ModelFile::liblinear
-                     : format == "libsvm"  ? sheaf::ModelFile::libsvm
-                                           : sheaf::ModelFile::sheaf);
+  return text_of(*model, format);
+}
+
+// [[Rcpp::export(rng = false)]]
+Rcpp::List core_load(const std::string& file) {
+  return describe_model(Rcpp::XPtr<sheaf::Model>(new sheaf::Model(sheaf::Model::load(file))), true);
 }
 
 // [[Rcpp::export(rng = false)]]

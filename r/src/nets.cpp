@@ -1,4 +1,5 @@
 // Paths of elastic nets: one on all rows, or one for each fold, with what they predict for the rows they did not see.
+#include <sheaf/bindings/models.hpp>
 #include <sheaf/solvers/net_path.hpp>
 #include <sheaf/solvers/net_scores.hpp>
 
@@ -25,13 +26,19 @@ Loss loss_named(const std::string& name) {
   throw InternalError("elastic nets have no such loss");
 }
 
+/// Times, entries and strata of survival; empty lists of other responses.
+RiskTimes risk_of(const List& list) {
+  return {Rcpp::as<std::vector<double>>(list["times"]), Rcpp::as<std::vector<double>>(list["entries"]),
+          Rcpp::as<std::vector<std::int32_t>>(list["strata"])};
+}
+
 /// `y` has the targets of all classes (or responses) of the first row, then those of the second ...
 Paths paths_of(const Rcpp::NumericVector& y, const List& options) {
   Paths paths;
   paths.sheaf.classes = paths.sheaf.target_columns = Rcpp::as<int>(options["classes"]);
   paths.sheaf.examples = y.size() / paths.sheaf.classes;
   paths.sheaf.targets.assign(y.begin(), y.end());
-  paths.sheaf.times = Rcpp::as<std::vector<double>>(options["times"]);
+  paths.sheaf.risk = risk_of(options);
   paths.sheaf.offsets = Rcpp::as<std::vector<double>>(options["offsets"]);
   const Rcpp::NumericMatrix weights = options["weights"];  // rows x paths, or nothing
   paths.sheaf.weight_columns = std::max(1, weights.ncol());
@@ -62,7 +69,7 @@ NetResponse response_of(const List& list) {
   response.loss_parameter = Rcpp::as<double>(list["parameter"]);
   response.classes = Rcpp::as<int>(list["classes"]);
   response.targets = Rcpp::as<std::vector<double>>(list["targets"]);
-  response.times = Rcpp::as<std::vector<double>>(list["times"]);
+  response.risk = risk_of(list);
   response.weights = Rcpp::as<std::vector<double>>(list["weights"]);
   response.offsets = Rcpp::as<std::vector<double>>(list["offsets"]);
   response.saturated = Rcpp::as<std::vector<double>>(list["saturated"]);
@@ -254,6 +261,26 @@ Rcpp::List core_net_scores(const Rcpp::List& response, const std::string& measur
   return Rcpp::List::create(_["mean"] = found.mean, _["error"] = found.error);
 }
 
+// The model of one penalty, as text.
+// [[Rcpp::export(rng = false)]]
+std::string core_net_text(const Rcpp::List& net, const std::string& format) {
+  const auto texts = [&](const char* name) { return Rcpp::as<std::vector<std::string>>(net[name]); };
+  const auto numbers = [&](const char* name) { return Rcpp::as<std::vector<double>>(net[name]); };
+  sheaf::bindings::NetCoefficients parts{.loss = loss_named(Rcpp::as<std::string>(net["loss"])),
+                                         .weights = numbers("weights"),
+                                         .intercepts = numbers("intercepts"),
+                                         .names = texts("names"),
+                                         .class_names = texts("class_names"),
+                                         .target_names = texts("target_names")};
+  parts.training.alpha = Rcpp::as<double>(net["alpha"]);
+  parts.training.l1_ratio = Rcpp::as<double>(net["l1_ratio"]);
+  parts.training.standardised = Rcpp::as<bool>(net["standardised"]);
+  parts.training.grouped = Rcpp::as<bool>(net["grouped"]);
+  parts.training.parameter = Rcpp::as<double>(net["parameter"]);
+  parts.training.relax = Rcpp::as<double>(net["relax"]);
+  return text_of(sheaf::bindings::model_of(std::move(parts)), format);
+}
+
 // [[Rcpp::export(rng = false)]]
 Rcpp::IntegerVector core_choose_net(const std::vector<double>& alphas, const std::vector<double>& shares,
                                     const std::vector<double>& means, const std::vector<double>& errors,
@@ -265,11 +292,11 @@ Rcpp::IntegerVector core_choose_net(const std::vector<double>& alphas, const std
 }
 
 // [[Rcpp::export(rng = false)]]
-std::vector<double> core_martingale(const std::vector<double>& times, const std::vector<double>& events,
+std::vector<double> core_martingale(const Rcpp::List& risk, const std::vector<double>& events,
                                     const std::vector<double>& weights, const std::vector<double>& values,
                                     const std::string& ties) {
   const std::vector<float> narrow(weights.begin(), weights.end());
-  return sheaf::martingale_residuals(times, events, narrow, values,
+  return sheaf::martingale_residuals(risk_of(risk), events, narrow, values,
                                      ties == "efron" ? sheaf::Ties::efron : sheaf::Ties::breslow);
 }
 

@@ -21,16 +21,28 @@ __device__ inline double warp_largest(double value) {
   return value;
 }
 
-/// The sum over the lanes before this one.
-__device__ inline double warp_sum_before(double value) {
-  const unsigned lane = threadIdx.x & 31U;
-  double sum = value;
-  for (unsigned step = 1; step < 32; step *= 2) {
-    const double before = __shfl_up_sync(everybody, sum, step);
-    if (lane >= step) sum += before;
+/// Sums that start anew at some threads.
+struct SumSinceAnew {
+  double sum = 0;
+  bool anew = false;  // a thread among them starts anew, and the sum begins there
+
+  __device__ SumSinceAnew after(const SumSinceAnew& before) const {
+    return {anew ? sum : before.sum + sum, anew || before.anew};
   }
-  const double before = __shfl_up_sync(everybody, sum, 1);
-  return lane > 0 ? before : 0;
+};
+__device__ inline SumSinceAnew lane_before(const SumSinceAnew& sums, unsigned step) {
+  return {__shfl_up_sync(everybody, sums.sum, step), __shfl_up_sync(everybody, sums.anew ? 1 : 0, step) != 0};
+}
+
+/// The sum over the lanes up to this one (Hillis and Steele).
+__device__ inline SumSinceAnew warp_sum_to(double value, bool anew) {
+  const unsigned lane = threadIdx.x & 31U;
+  SumSinceAnew sums{value, anew};
+  for (unsigned step = 1; step < 32; step *= 2) {
+    const SumSinceAnew before = lane_before(sums, step);
+    if (lane >= step) sums = sums.after(before);
+  }
+  return sums;
 }
 
 struct Warp {
@@ -48,7 +60,11 @@ struct Warp {
     return warp_sum(value);
   }
   __device__ double largest(double value) const { return warp_largest(value); }
-  __device__ double sum_before(double value) const { return warp_sum_before(value); }
+  /// The sum over the threads before this one, from the last of them that starts anew.
+  __device__ double sum_before(double value, bool anew) const {
+    const SumSinceAnew before = lane_before(warp_sum_to(value, anew), 1);
+    return rank() > 0 ? before.sum : 0;
+  }
   __device__ std::int32_t part_rank() const { return 0; }
   __device__ std::int32_t parts() const { return 1; }
   __device__ Warp part() const { return {}; }
@@ -97,11 +113,19 @@ struct Crew {
     for (int warp = 1; warp < Threads / 32; ++warp) most = sums[warp] > most ? sums[warp] : most;
     return most;
   }
-  __device__ double sum_before(double value) const {
-    double before = warp_sum_before(value);
-    of_warps(warp_sum(value));
-    for (unsigned warp = 0; warp < threadIdx.x / 32; ++warp) before += sums[warp];
-    return before;
+  __device__ double sum_before(double value, bool anew) const {
+    const SumSinceAnew own = warp_sum_to(value, anew);
+    const SumSinceAnew lanes = lane_before(own, 1);
+    const unsigned mine = threadIdx.x / 32;
+    of_warps(__any_sync(everybody, anew) != 0 ? 1 : 0);
+    unsigned first = 0;
+    for (unsigned warp = 1; warp < mine; ++warp)
+      if (sums[warp] != 0) first = warp;
+    of_warps(__shfl_sync(everybody, own.sum, 31));
+    double before = 0;
+    for (unsigned warp = first; warp < mine; ++warp) before += sums[warp];
+    if ((threadIdx.x & 31U) == 0) return before;
+    return lanes.anew ? lanes.sum : before + lanes.sum;
   }
   __device__ std::int32_t part_rank() const { return static_cast<std::int32_t>(threadIdx.x / 32); }
   __device__ std::int32_t parts() const { return Threads / 32; }

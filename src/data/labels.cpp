@@ -112,8 +112,19 @@ Labels make_survival_labels(const Target& target, const std::string& source, std
     fail("{}: no row has an event: all are censored, and nothing can be learnt from them", source);
   Labels labels;
   labels.rows = rows;
-  labels.values = tie_times(target.values);
   labels.events = target.events;
+  labels.strata = target.strata;
+  // Entries and times are of one scale, and made equal together.
+  auto times = target.values;
+  times.insert(times.end(), target.entries.begin(), target.entries.end());
+  times = tie_times(times);
+  const auto end = times.begin() + static_cast<std::ptrdiff_t>(target.values.size());
+  labels.values.assign(times.begin(), end);
+  labels.entries.assign(end, times.end());
+  for (std::size_t i = 0; i < labels.entries.size(); ++i)
+    if (!(labels.entries[i] < labels.values[i]))
+      fail("{}: row {} is followed from {} to {}; it must enter before its time", source, i + 1, target.entries[i],
+           target.values[i]);
   return labels;
 }
 

@@ -11,6 +11,7 @@
 
 #include <sheaf/dataset.hpp>
 #include <sheaf/solvers/predictions.hpp>
+#include <sheaf/solvers/survival.hpp>
 
 namespace sheaf {
 
@@ -19,6 +20,8 @@ struct Labels {
   std::vector<std::int32_t> classes;     ///< of each row; regression: none
   std::vector<double> values;            ///< rows x targets; classes: none; survival: times
   std::vector<std::uint8_t> events;      ///< of each row; none but of survival
+  std::vector<double> entries;           ///< survival: as in RiskTimes
+  std::vector<std::int32_t> strata;      ///< likewise
   std::int32_t positive = -1;            ///< of two classes, that of F1 and ROC; else -1
   double quantile = 0.5;                 ///< regression: that predictions are of, for scores
   std::int64_t rows = 0;
@@ -29,6 +32,7 @@ struct Labels {
   std::int32_t columns() const {
     return class_names.size() > 2 ? static_cast<std::int32_t>(class_names.size()) : targets;
   }
+  RiskTimes risk_times() const { return {values, entries, strata}; }
   double value(std::int64_t row, std::int32_t target = 0) const {
     return values[static_cast<std::size_t>(row * targets + target)];
   }

@@ -61,6 +61,8 @@ Dataset<T> with_permuted_labels(const Dataset<T>& dataset, std::uint64_t seed, s
   take_from(sources, target.values);
   take_from(sources, target.classes);
   take_from(sources, target.events);
+  take_from(sources, target.entries);
+  take_from(sources, target.strata);
   for (auto& one : target.further) take_from(sources, one.values);
   return result;
 }

@@ -62,6 +62,8 @@ Dataset<T> take_rows(const Dataset<T>& dataset, std::span<const std::int32_t> ro
   result.target.values = take(dataset.target.values, rows);
   result.target.classes = take(dataset.target.classes, rows);
   result.target.events = take(dataset.target.events, rows);
+  result.target.entries = take(dataset.target.entries, rows);
+  result.target.strata = take(dataset.target.strata, rows);
   for (auto& one : result.target.further) one.values = take(one.values, rows);
   result.groups = take(dataset.groups, rows);
   result.row_columns = dataset.row_columns;

@@ -21,7 +21,9 @@ inline score::Truth truth_of(const Labels& labels) {
           labels.values,
           labels.events,
           labels.quantile,
-          labels.targets};
+          labels.targets,
+          labels.entries,
+          labels.strata};
 }
 
 /// The test rows of a table of splits; of survival also which rows are trained on, that scores compare them with.
@@ -43,6 +45,8 @@ inline Labels labels_of(const Labels& labels, std::span<const std::int32_t> rows
   for (const auto row : rows) {
     const auto i = static_cast<std::size_t>(row);
     if (!labels.events.empty()) result.events.push_back(labels.events[i]);
+    if (!labels.entries.empty()) result.entries.push_back(labels.entries[i]);
+    if (!labels.strata.empty()) result.strata.push_back(labels.strata[i]);
     for (std::int32_t target = 0; target < labels.targets && labels.regression(); ++target)
       result.values.push_back(labels.value(row, target));
     if (!labels.regression()) result.classes.push_back(labels.classes[i]);

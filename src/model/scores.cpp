@@ -62,7 +62,8 @@ std::optional<Scores> Model::scores(const Context& context, const Predictions& p
   const std::int32_t columns = classes > 2 ? classes : targets;
   const auto cpu = context.with({.device = Device::cpu()});
   const auto traits = trained_->traits();
-  const score::Truth truth{classes, positive(), known.classes, known.values, known.events, traits.quantile, targets};
+  const score::Truth truth{classes,         positive(), known.classes,  known.values, known.events,
+                           traits.quantile, targets,    target.entries, target.strata};
   /// `values`: of each row of the predictions one for each column.
   const auto score = [&](const std::vector<double>& values, bool probabilities) {
     score::Scorer<double> scorer(cpu, truth, probabilities);

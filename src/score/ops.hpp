@@ -73,7 +73,7 @@ class ScoreOps {
   /// Risk sets under these weights.
   RiskTables survival_risks(std::span<const float> weights, const TestRows& tests) const {
     const std::vector<double> events(truth_.events.begin(), truth_.events.end());
-    return make_risk_tables(truth_.values, events, weights, 2 * tests.count(), false);
+    return make_risk_tables(truth_.risk_times(), events, weights, 2 * tests.count(), false);
   }
   const Truth& truth() const { return truth_; }
   /// The class whose rows a column ranks, and whether small values favour it.

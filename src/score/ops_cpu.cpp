@@ -178,13 +178,16 @@ class CpuScores final : public ScoreOps<T> {
         return weights_[static_cast<std::size_t>(i * risk_.columns + column)];
       });
     };
-    std::vector<double> values, times;
+    std::vector<double> values;
+    RiskTimes times;
     std::vector<std::uint8_t> events;
     SurvivalSums sums;
     for (const auto row : tests_.list(test)) {
       const auto i = static_cast<std::size_t>(row);
       values.push_back(value(row));
-      times.push_back(truth.values[i]);
+      times.times.push_back(truth.values[i]);
+      if (!truth.entries.empty()) times.entries.push_back(truth.entries[i]);
+      if (!truth.strata.empty()) times.strata.push_back(truth.strata[i]);
       events.push_back(truth.events[i]);
       sums.events += truth.events[i];
     }

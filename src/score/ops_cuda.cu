@@ -32,7 +32,9 @@ class CudaScores final : public ScoreOps<T> {
       : ScoreOps<T>(context, truth),
         labels_(Array<std::int32_t>::copy_of(truth.labels, context.device())),
         values_(Array<double>::copy_of(truth.values, context.device())),
-        events_(Array<std::uint8_t>::copy_of(truth.events, context.device())) {}
+        events_(Array<std::uint8_t>::copy_of(truth.events, context.device())),
+        entries_(Array<double>::copy_of(truth.entries, context.device())),
+        strata_(Array<std::int32_t>::copy_of(truth.strata, context.device())) {}
 
   void load_tests(TestRows tests) override {
     begins_ = Array<std::int64_t>::copy_of(tests.begins, this->device());
@@ -100,7 +102,13 @@ class CudaScores final : public ScoreOps<T> {
     grow(likelihoods_, std::min(together, models) * risk_.order.size() * gpu::risk_vectors);
     cuda::check(cudaMemcpyAsync(chosen_.data(), tests.data(), tests.size_bytes(), cudaMemcpyHostToDevice, stream_),
                 "sending the tests of models");
-    const gpu::Survival truth{risk_.sets(), weights_.data(), values_.data(), events_.data(), trained_};
+    const gpu::Survival truth{risk_.sets(),
+                              weights_.data(),
+                              values_.data(),
+                              events_.data(),
+                              entries_.size() > 0 ? entries_.data() : nullptr,
+                              strata_.size() > 0 ? strata_.data() : nullptr,
+                              trained_};
     for (std::int64_t first = 0; first < models; first += together) {
       this->context().check_stop();
       gpu::survival_sums<T><<<static_cast<unsigned>(std::min(together, models - first)), score_threads, 0, stream_>>>(
@@ -274,6 +282,8 @@ class CudaScores final : public ScoreOps<T> {
   Array<std::int32_t> labels_;
   Array<double> values_;
   Array<std::uint8_t> events_;
+  Array<double> entries_;
+  Array<std::int32_t> strata_;
   Array<float> weights_;  // survival: see survival_weights()
   RiskArrays<float> risk_;
   bool trained_ = false;

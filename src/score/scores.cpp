@@ -264,12 +264,12 @@ double mean_pinball_loss(Values predicted, Values truth, double quantile) {
 }
 
 double concordance(Values values, Values times, Flags events) {
-  return concordant_pairs(values, times, events).share();
+  return concordant_pairs(values, {{times.begin(), times.end()}}, events).share();
 }
 
 double partial_likelihood_deviance(Values values, Values times, Flags events) {
   const std::vector<double> came(events.begin(), events.end());
-  const RiskArrays<float> risk(make_risk_tables(times, came, {}, 1, false), 1, Device::cpu());
+  const RiskArrays<float> risk(make_risk_tables({{times.begin(), times.end()}}, came, {}, 1, false), 1, Device::cpu());
   std::vector<double> memory(values.size() * PartialLikelihood<OneThread, float>::vectors);
   const auto value = [&](std::int64_t i) { return values[static_cast<std::size_t>(i)]; };
   const double deviance =

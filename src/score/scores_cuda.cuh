@@ -62,7 +62,16 @@ struct Survival {
   const float* weights;
   const double* times;
   const std::uint8_t* events;
+  const double* entries;       // nullptr: none
+  const std::int32_t* strata;  // likewise
   bool trained;
+
+  /// Whether row j was at risk at the time of row i, whose event came.
+  __device__ bool compares(std::int64_t i, std::int64_t j) const {
+    if (strata != nullptr && strata[i] != strata[j]) return false;
+    if (entries != nullptr && !(entries[j] < times[i])) return false;
+    return comes_first(times[i], true, times[j], events[j] != 0);
+  }
 };
 inline constexpr std::int32_t risk_vectors = PartialLikelihood<OneThread, float>::vectors;
 
@@ -90,7 +99,7 @@ __global__ void __launch_bounds__(score_threads)
     sums.events += 1;
     for (std::int64_t b = begin; b < end; ++b) {
       const std::int64_t j = in.rows[b];
-      if (!comes_first(truth.times[i], true, truth.times[j], truth.events[j] != 0)) continue;
+      if (!truth.compares(i, j)) continue;
       sums.pairs += 1;
       sums.ordered += value(i) > value(j) ? 1 : value(i) == value(j) ? 0.5 : 0;
     }

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include <sheaf/solvers/survival.hpp>
+
 namespace sheaf::score {
 
 /// The rows that some splits test, ascending, one list after another.
@@ -37,6 +39,12 @@ struct Truth {
   std::span<const std::uint8_t> events;  // survival: whether the event came at the time in `values`
   double quantile = 0.5;                 // regression: that predictions are of
   std::int32_t targets = 1;              // regression
+  std::span<const double> entries = {};  // survival: as in RiskTimes, likewise strata
+  std::span<const std::int32_t> strata = {};
+
+  RiskTimes risk_times() const {
+    return {{values.begin(), values.end()}, {entries.begin(), entries.end()}, {strata.begin(), strata.end()}};
+  }
 };
 
 }  // namespace sheaf::score

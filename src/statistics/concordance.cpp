@@ -1,7 +1,8 @@
 #include "statistics/concordance.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace sheaf {
@@ -28,37 +29,69 @@ class SumTree {
   double total_ = 0;
 };
 
+/// Pairs within one stratum, whose rows are `members`.
+class StratumPairs {
+ public:
+  StratumPairs(std::span<const double> values, const RiskTimes& rows, std::span<const double> weights,
+               std::vector<std::size_t> members)
+      : values_(values), rows_(rows), weights_(weights), members_(std::move(members)) {
+    for (const auto i : members_) distinct_.push_back(values[i]);
+    std::sort(distinct_.begin(), distinct_.end());
+    distinct_.erase(std::unique(distinct_.begin(), distinct_.end()), distinct_.end());
+  }
+
+  void add_to(ConcordantPairs& pairs, std::span<const std::uint8_t> events) {
+    const auto latest_first = [](const std::vector<double>& times) {
+      return [&times](std::size_t a, std::size_t b) { return times[a] > times[b]; };
+    };
+    auto order = members_;
+    std::stable_sort(order.begin(), order.end(), latest_first(rows_.times));
+    auto entering = rows_.entries.empty() ? std::vector<std::size_t>() : members_;
+    std::stable_sort(entering.begin(), entering.end(), latest_first(rows_.entries));
+    SumTree at_risk(distinct_.size());
+    for (std::size_t begin = 0, end = 0, left = 0; begin < order.size(); begin = end) {
+      const double time = rows_.times[order[begin]];
+      while (end < order.size() && rows_.times[order[end]] == time) ++end;
+      const auto here = std::span(order).subspan(begin, end - begin);
+      for (; left < entering.size() && rows_.entries[entering[left]] >= time; ++left)
+        at_risk.add(rank(entering[left]), -weight(entering[left]));
+      for (const auto i : here)
+        if (events[i] == 0) at_risk.add(rank(i), weight(i));
+      for (const auto i : here)
+        if (events[i] != 0) compare(i, at_risk, pairs);
+      for (const auto i : here)
+        if (events[i] != 0) at_risk.add(rank(i), weight(i));
+    }
+  }
+
+ private:
+  std::size_t rank(std::size_t i) const {
+    return static_cast<std::size_t>(std::lower_bound(distinct_.begin(), distinct_.end(), values_[i]) -
+                                    distinct_.begin());
+  }
+  double weight(std::size_t i) const { return weights_.empty() ? 1.0 : weights_[i]; }
+  void compare(std::size_t i, const SumTree& at_risk, ConcordantPairs& pairs) const {
+    const double below = at_risk.below(rank(i));
+    pairs.pairs += weight(i) * at_risk.total();
+    pairs.concordant += weight(i) * below;
+    pairs.tied += weight(i) * (at_risk.below(rank(i) + 1) - below);
+  }
+
+  std::span<const double> values_;
+  const RiskTimes& rows_;
+  std::span<const double> weights_;
+  std::vector<std::size_t> members_;
+  std::vector<double> distinct_;
+};
+
 }  // namespace
 
-ConcordantPairs concordant_pairs(std::span<const double> values, std::span<const double> times,
+ConcordantPairs concordant_pairs(std::span<const double> values, const RiskTimes& rows,
                                  std::span<const std::uint8_t> events, std::span<const double> weights) {
-  std::vector<double> distinct(values.begin(), values.end());
-  std::sort(distinct.begin(), distinct.end());
-  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-  const auto rank = [&](std::size_t i) {
-    return static_cast<std::size_t>(std::lower_bound(distinct.begin(), distinct.end(), values[i]) - distinct.begin());
-  };
-  const auto weight = [&](std::size_t i) { return weights.empty() ? 1.0 : weights[i]; };
-  std::vector<std::size_t> order(times.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return times[a] > times[b]; });
-  SumTree later(distinct.size());
+  std::map<std::int32_t, std::vector<std::size_t>> strata;
+  for (std::size_t i = 0; i < rows.times.size(); ++i) strata[rows.strata.empty() ? 0 : rows.strata[i]].push_back(i);
   ConcordantPairs pairs;
-  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-    while (end < order.size() && times[order[end]] == times[order[begin]]) ++end;
-    const auto here = std::span(order).subspan(begin, end - begin);
-    for (const auto i : here)
-      if (events[i] == 0) later.add(rank(i), weight(i));
-    for (const auto i : here) {
-      if (events[i] == 0) continue;
-      const double below = later.below(rank(i));
-      pairs.pairs += weight(i) * later.total();
-      pairs.concordant += weight(i) * below;
-      pairs.tied += weight(i) * (later.below(rank(i) + 1) - below);
-    }
-    for (const auto i : here)
-      if (events[i] != 0) later.add(rank(i), weight(i));
-  }
+  for (auto& [stratum, members] : strata) StratumPairs(values, rows, weights, std::move(members)).add_to(pairs, events);
   return pairs;
 }
 

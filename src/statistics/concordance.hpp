@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include <sheaf/solvers/survival.hpp>
+
 namespace sheaf {
 
 /// Sums over pairs of the products of their weights.
@@ -16,9 +18,9 @@ struct ConcordantPairs {
   double share() const { return (concordant + tied / 2) / pairs; }
 };
 
-/// One of the rows had its event before the time of the other, or at the time at which the other was censored.
-/// `weights`: empty: all 1. By one sort and a tree of counts: O(n log n).
-ConcordantPairs concordant_pairs(std::span<const double> values, std::span<const double> times,
+/// One of the rows had its event before the time of the other, or at the time at which the other was censored, and
+/// after the other entered; both are of one stratum. `weights`: empty: all 1. By sorts and a tree of sums: O(n log n).
+ConcordantPairs concordant_pairs(std::span<const double> values, const RiskTimes& rows,
                                  std::span<const std::uint8_t> events, std::span<const double> weights = {});
 
 }  // namespace sheaf

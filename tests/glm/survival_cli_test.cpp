@@ -76,6 +76,33 @@ TEST_F(SurvivalCli, ElasticNetsAreSearchedByTheirDeviance) {
   }
 }
 
+/// Expected are the numbers of R's coxph(Surv(entry, time, event) ~ a + b + strata(site)).
+TEST_F(SurvivalCli, StrataAndEntriesAreColumns) {
+  write("t.csv",
+        "a,b,entry,time,event,site\n1.2,0,0,3,1,x\n0.4,1,1,5,1,y\n-0.7,1,0,8,0,x\n0.9,0,2,4,1,y\n1.5,1,3,6,1,x\n"
+        "-1.1,0,0,9,0,y\n0.3,1,1,2,1,x\n-0.2,0,4,7,1,y\n0.8,0,0,4,1,x\n-0.9,1,2,10,1,y\n0.1,0,5,8,0,x\n"
+        "1.9,1,0,1,1,y\n-0.4,1,3,6,0,x\n0.6,0,1,5,1,y\n");
+  const std::string roles = " --label time --event event --entry entry --strata site ";
+  ASSERT_EQ(shell("sheaf convert t.csv t.sheaf" + roles).code, 0);
+  for (const Device device : devices())
+    for (const std::string& data : {"t.csv" + roles, std::string("t.sheaf ")}) {
+      const auto fit =
+          shell("sheaf fit " + data + "--model glm --precision double --output m --json --device " + to_string(device));
+      ASSERT_EQ(fit.code, 0) << fit.err;
+      const auto answer = Json::parse(fit.out);
+      EXPECT_NEAR(answer["coefficients"][0]["estimate"], 1.92483711682, 1e-7) << fit.out;
+      EXPECT_NEAR(answer["coefficients"][1]["estimate"], 0.01964576724, 1e-7);
+      EXPECT_NEAR(answer["coefficients"][0]["standard_error"], 0.8883067567, 1e-7);
+      EXPECT_NEAR(answer["coefficients"][1]["standard_error"], 0.9519890786, 1e-7);
+      EXPECT_NEAR(answer["log_likelihood"], -6.619956027, 1e-8);
+      EXPECT_NEAR(answer["null_log_likelihood"], -11.654425027, 1e-8);
+      EXPECT_NEAR(answer["concordance"], 0.875, 1e-12);
+      EXPECT_EQ(answer["coefficients"].size(), 2U) << "entries and strata are no features";
+    }
+  const auto search = shell("sheaf search t.csv" + roles + "--model glm --alpha 0.1,1 --folds 2 --output s --quiet");
+  EXPECT_EQ(search.code, 0) << search.err;
+}
+
 TEST_F(SurvivalCli, TiesAreTreatedAsAsked) {
   for (const char* ties : {"breslow", "efron"}) {
     const auto end = std::string(" --ties ") + ties;
@@ -131,6 +158,12 @@ TEST_F(SurvivalCli, DefectsAreNamed) {
   EXPECT_TRUE(
       complains(shell("sheaf search " + lung + " --model glm --score r2 --output s"), 2, {"r2", "concordance"}));
   EXPECT_TRUE(complains(shell("sheaf convert " + lung + " t.svm"), 1, {"--event"}));
+  const std::string late = cox + " --entry from";
+  EXPECT_TRUE(complains(fit("a,from,time,event\n1,0,2,1\n2,3,3,0\n", late), 1, {"t.csv:3:3", "entry", "below"}));
+  EXPECT_TRUE(complains(fit("a,from,time,event\n1,0,2,1\n2,now,3,0\n", late), 1, {"t.csv:3:3", "entry", "now"}));
+  EXPECT_TRUE(complains(fit("a,from,time,event\n1,0,2,1\n2,,3,0\n", late), 1, {"t.csv:3:3", "entry", "missing"}));
+  EXPECT_TRUE(complains(fit("a,from,time,event\n1,0,2,1\n", "--entry from"), 2, {"--event"}));
+  EXPECT_TRUE(complains(fit("a,from,time,event\n1,0,2,1\n", cox + " --strata time"), 2, {"both the label"}));
 }
 
 }  // namespace survival_cli_test

@@ -134,8 +134,8 @@ TEST(SurvivalGolden, NetsAreThoseOfGlmnet) {
       const auto rows = static_cast<std::size_t>(dataset.rows());
       NetSheaf sheaf;
       sheaf.examples = dataset.rows();
-      sheaf.times = dataset.target.values;
-      for (std::size_t i = 0; i < rows && one["untied"]; ++i) sheaf.times[i] += static_cast<double>(i + 1) / 1000;
+      sheaf.risk.times = dataset.target.values;
+      for (std::size_t i = 0; i < rows && one["untied"]; ++i) sheaf.risk.times[i] += static_cast<double>(i + 1) / 1000;
       sheaf.targets.assign(dataset.target.events.begin(), dataset.target.events.end());
       sheaf.row_weights = weights_of(one, rows);
       sheaf.offsets = offsets_of(one, rows);

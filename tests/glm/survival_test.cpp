@@ -2,6 +2,8 @@
 // devices, scores, and nets whose folds are row weights.
 #include <cmath>
 #include <numeric>
+#include <ostream>
+#include <string>
 #include <vector>
 
 #include "linear_tables.hpp"
@@ -17,21 +19,48 @@
 namespace sheaf::linear {
 namespace survival_test {
 
+/// What rows of survival may have besides a time.
+struct Shape {
+  bool efron, strata, entries;
+};
+std::vector<Shape> shapes() {
+  std::vector<Shape> list;
+  for (const bool efron : {false, true})
+    for (const bool strata : {false, true})
+      for (const bool entries : {false, true}) list.push_back({efron, strata, entries});
+  return list;
+}
+std::ostream& operator<<(std::ostream& out, const Shape& shape) {
+  return out << (shape.efron ? "Efron" : "Breslow") << (shape.strata ? ", strata" : "")
+             << (shape.entries ? ", entries" : "");
+}
+
 /// Rows with ties, censored rows and rows of weight 0.
 struct Rows {
-  std::vector<double> times, events, z;
+  RiskTimes risk;
+  std::vector<double> events, z;
   std::vector<float> weights;
 
-  explicit Rows(std::size_t count, std::uint64_t seed = 7) {
+  Rows(std::size_t count, const Shape& shape, std::uint64_t seed = 7) {
     Random random(seed);
     for (std::size_t i = 0; i < count; ++i) {
-      times.push_back(static_cast<double>(random.below(1 + count / 3)));
+      risk.times.push_back(static_cast<double>(random.below(1 + count / 3)));
+      if (shape.entries) risk.entries.push_back(risk.times[i] - 1 - static_cast<double>(random.below(1 + count / 5)));
+      if (shape.strata) risk.strata.push_back(static_cast<std::int32_t>(random.below(1 + count / 20)));
       events.push_back(random.below(3) > 0 ? 1 : 0);
       z.push_back(random.normal());
       weights.push_back(static_cast<float>(random.below(4)));
     }
   }
-  std::size_t size() const { return times.size(); }
+  std::size_t size() const { return events.size(); }
+  bool same_stratum(std::size_t i, std::size_t j) const {
+    return risk.strata.empty() || risk.strata[i] == risk.strata[j];
+  }
+  /// Whether row j is at risk at the time of row k.
+  bool at_risk(std::size_t j, std::size_t k) const {
+    return same_stratum(j, k) && risk.times[j] >= risk.times[k] &&
+           (risk.entries.empty() || risk.entries[j] < risk.times[k]);
+  }
 };
 
 /// By the definition, each risk set by itself.
@@ -42,8 +71,9 @@ double plain_loss(const Rows& rows, const std::vector<double>& z, bool efron) {
     if (rows.events[k] == 0 || !(rows.weights[k] > 0)) continue;
     for (std::size_t j = 0; j < rows.size(); ++j) {
       const double e = static_cast<double>(rows.weights[j]) * std::exp(z[j]);
-      if (rows.times[j] >= rows.times[k]) at_risk += e;
-      if (rows.times[j] != rows.times[k] || rows.events[j] == 0 || !(rows.weights[j] > 0)) continue;
+      if (rows.at_risk(j, k)) at_risk += e;
+      if (rows.risk.times[j] != rows.risk.times[k] || !rows.same_stratum(j, k)) continue;
+      if (rows.events[j] == 0 || !(rows.weights[j] > 0)) continue;
       tied += e;
       sum += static_cast<double>(rows.weights[j]);
       count += 1;
@@ -67,7 +97,7 @@ struct Likelihood {
 
   Likelihood(const Rows& of, bool efron)
       : rows(of),
-        risk(make_risk_tables(of.times, of.events, of.weights, 1, efron), 1, Device::cpu()),
+        risk(make_risk_tables(of.risk, of.events, of.weights, 1, efron), 1, Device::cpu()),
         sets(risk.sets()),
         memory(of.size() * PartialLikelihood<OneThread, double>::vectors),
         value(team, sets, memory.data()) {}
@@ -94,18 +124,39 @@ struct Likelihood {
 
 TEST(PartialLikelihood, IsItsDefinition) {
   for (const std::size_t size : {1, 2, 31, 33, 200})
-    for (const bool efron : {false, true}) {
-      const Rows rows(size);
-      Likelihood likelihood(rows, efron);
-      const double wanted = plain_loss(rows, rows.z, efron);
-      EXPECT_NEAR(likelihood.load(rows.z), wanted, 1e-11 * (1 + std::abs(wanted))) << size << efron;
+    for (const auto& shape : shapes()) {
+      const Rows rows(size, shape);
+      Likelihood likelihood(rows, shape.efron);
+      const double wanted = plain_loss(rows, rows.z, shape.efron);
+      EXPECT_NEAR(likelihood.load(rows.z), wanted, 1e-11 * (1 + std::abs(wanted))) << size << " " << shape;
     }
+}
+
+/// Strata whose hazards are of different sizes do not take digits from each other.
+TEST(PartialLikelihood, AddsThatOfEachStratum) {
+  Rows rows(90, {true, true, true});
+  for (std::size_t i = 0; i < rows.size(); ++i) rows.z[i] += 12 * rows.risk.strata[i];
+  double wanted = 0;
+  for (std::int32_t stratum = 0; stratum < 5; ++stratum) {
+    Rows alone(0, {true, false, true});
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows.risk.strata[i] != stratum) continue;
+      alone.risk.times.push_back(rows.risk.times[i]);
+      alone.risk.entries.push_back(rows.risk.entries[i]);
+      alone.events.push_back(rows.events[i]);
+      alone.weights.push_back(rows.weights[i]);
+      alone.z.push_back(rows.z[i]);
+    }
+    if (alone.size() > 0) wanted += Likelihood(alone, true).load(alone.z);
+  }
+  EXPECT_NEAR(Likelihood(rows, true).load(rows.z), wanted, 1e-12 * std::abs(wanted));
 }
 
 TEST(PartialLikelihood, HasTheDerivativesOfItsLoss) {
   constexpr double step = 1e-5;
-  for (const bool efron : {false, true}) {
-    const Rows rows(60);
+  for (const auto& shape : shapes()) {
+    const bool efron = shape.efron;
+    const Rows rows(60, shape);
     Likelihood likelihood(rows, efron);
     const auto slopes = likelihood.slopes(rows.z);
     EXPECT_NEAR(std::accumulate(slopes.begin(), slopes.end(), 0.0), 0, 1e-12) << "a shift of all z changes nothing";
@@ -136,8 +187,9 @@ TEST(PartialLikelihood, HasTheDerivativesOfItsLoss) {
 }
 
 TEST(PartialLikelihood, DualValuesAreLowerBounds) {
-  for (const bool efron : {false, true}) {
-    const Rows rows(40);
+  for (const auto& shape : shapes()) {
+    const bool efron = shape.efron;
+    const Rows rows(40, shape);
     Likelihood likelihood(rows, efron);
     const auto u = likelihood.slopes(rows.z);  // with the other sign
     for (const double scale : {0.0, 0.3, 0.9, 0.999, 1.0}) {
@@ -171,9 +223,10 @@ TYPED_TEST(SurvivalVerbs, AreThePartialLikelihood) {
   const double tolerance = std::is_same_v<T, float> ? 2e-4 : 1e-9;
   for_all<T>([&](const Problem<T>&, LinearOps<T>& ops, T, std::int32_t size) {
     const std::int32_t tasks = 1 + size % 5;
-    for (const bool efron : {false, true}) {
+    for (const auto& shape : shapes()) {
+      const bool efron = shape.efron;
       const auto count = static_cast<std::size_t>(ops.examples());
-      const Rows rows(count);
+      const Rows rows(count, shape);
       Sheaf sheaf;
       sheaf.examples = ops.examples();
       sheaf.weight_columns = 2;
@@ -184,7 +237,7 @@ TYPED_TEST(SurvivalVerbs, AreThePartialLikelihood) {
       sheaf.targets = rows.events;
       for (std::int32_t t = 0; t < tasks; ++t) sheaf.tasks.push_back({t % 2, 0, 0.5 + t, 0.5 + t, 0});
       ops.load_tables(sheaf);
-      ops.load_risks(make_risk_tables(rows.times, rows.events, sheaf.row_weights, 2, efron));
+      ops.load_risks(make_risk_tables(rows.risk, rows.events, sheaf.row_weights, 2, efron));
       ops.choose_tasks(sheaf.tasks);
       Random random(5);
       Guarded<T> z(ops.examples(), tasks, ops.device()), step(ops.examples(), tasks, ops.device());
@@ -239,25 +292,30 @@ TEST(Times, TieIfTheyDifferByRoundingAlone) {
 TEST(Concordance, CountsPairsByItsDefinition) {
   for (const std::size_t size : {0, 1, 2, 33, 300}) {
     Random random(size);
-    std::vector<double> values, times, weights;
+    std::vector<double> values, weights;
+    RiskTimes risk;
     std::vector<std::uint8_t> events;
     for (std::size_t i = 0; i < size; ++i) {
       values.push_back(static_cast<double>(random.below(20)));
-      times.push_back(static_cast<double>(random.below(15)));
+      risk.times.push_back(static_cast<double>(random.below(15)));
+      if (size % 2 == 0) risk.entries.push_back(risk.times[i] - 1 - static_cast<double>(random.below(9)));
+      if (size > 2) risk.strata.push_back(static_cast<std::int32_t>(random.below(3)));
       weights.push_back(static_cast<double>(random.below(3)));
       events.push_back(static_cast<std::uint8_t>(random.below(2)));
     }
     double pairs = 0, concordant = 0, tied = 0;
     for (std::size_t i = 0; i < size; ++i)
       for (std::size_t j = 0; j < size; ++j) {
+        const auto& times = risk.times;
         const bool first = events[i] == 1 && (times[i] < times[j] || (times[i] == times[j] && events[j] == 0));
-        if (!first) continue;
+        const bool entered = risk.entries.empty() || risk.entries[j] < times[i];
+        if (!first || !entered || (!risk.strata.empty() && risk.strata[i] != risk.strata[j])) continue;
         const double both = weights[i] * weights[j];
         pairs += both;
         concordant += values[i] > values[j] ? both : 0;
         tied += values[i] == values[j] ? both : 0;
       }
-    const auto found = concordant_pairs(values, times, events, weights);
+    const auto found = concordant_pairs(values, risk, events, weights);
     EXPECT_EQ(found.pairs, pairs);
     EXPECT_EQ(found.concordant, concordant);
     EXPECT_EQ(found.tied, tied);
@@ -278,7 +336,7 @@ struct Study {
     for (auto& value : x.values) value = random.normal();
     for (std::size_t i = 0; i < rows; ++i) {
       const auto* row = x.values.data() + static_cast<std::int64_t>(i) * features;
-      sheaf.times.push_back(std::ceil(-std::log(random.uniform()) * 20 * std::exp(row[1] - row[0])));
+      sheaf.risk.times.push_back(std::ceil(-std::log(random.uniform()) * 20 * std::exp(row[1] - row[0])));
       sheaf.targets.push_back(random.below(4) > 0 ? 1 : 0);
     }
     dataset.x = std::move(x);
@@ -311,7 +369,7 @@ TEST(CoxNets, FoldsAreRowWeights) {
         for (std::int32_t i = 0; i < 90; ++i) {
           if (i % 3 == c) continue;
           kept.push_back(i);
-          alone.times.push_back(sheaf.times[static_cast<std::size_t>(i)]);
+          alone.risk.times.push_back(sheaf.risk.times[static_cast<std::size_t>(i)]);
           alone.targets.push_back(sheaf.targets[static_cast<std::size_t>(i)]);
         }
         alone.examples = 60;
@@ -324,6 +382,52 @@ TEST(CoxNets, FoldsAreRowWeights) {
           EXPECT_EQ(one.features, models[a].features);
           EXPECT_EQ(one.intercept, 0);
         }
+      }
+    }
+}
+
+/// The gap is measured against the likelihood of strata and entries, so that a small one proves the optimum; here the
+/// gradient of the partial likelihood by its definition is within the penalty, and equal to it for features in use.
+TEST(CoxNets, OfStrataAndEntriesMeetTheConditionsOfTheOptimum) {
+  for (const Device device : devices())
+    for (const std::size_t rows : {120, 500}) {
+      Study study(rows, 12);
+      auto& sheaf = study.sheaf;
+      Random random(5);
+      for (std::size_t i = 0; i < rows; ++i) {
+        sheaf.risk.entries.push_back(sheaf.risk.times[i] - 1 - static_cast<double>(random.below(20)));
+        sheaf.risk.strata.push_back(static_cast<std::int32_t>(random.below(4)));
+      }
+      const double alpha = 0.05;
+      sheaf.paths = {{0, 0, 1, {alpha}}};
+      const auto model = elastic_nets(on(device), study.dataset, sheaf, cox_params(Ties::breslow)).front();
+      ASSERT_TRUE(model.fit.converged);
+      const auto& x = std::get<DenseMatrix<double>>(study.dataset.x);
+      std::vector<double> z(rows, 0.0), weights(12, 0.0);
+      for (std::size_t k = 0; k < model.features.size(); ++k)
+        weights[static_cast<std::size_t>(model.features[k])] = model.weights[k];
+      for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t j = 0; j < 12; ++j) z[i] += x.values[static_cast<std::int64_t>(i * 12 + j)] * weights[j];
+      std::vector<double> slopes(rows, 0.0);  // of the loss in z
+      for (std::size_t k = 0; k < rows; ++k) {
+        if (sheaf.targets[k] == 0) continue;
+        slopes[k] -= 1;
+        std::vector<std::size_t> at_risk;
+        double sum = 0;
+        for (std::size_t j = 0; j < rows; ++j) {
+          if (sheaf.risk.strata[j] != sheaf.risk.strata[k] || sheaf.risk.times[j] < sheaf.risk.times[k]) continue;
+          if (!(sheaf.risk.entries[j] < sheaf.risk.times[k])) continue;
+          at_risk.push_back(j);
+          sum += std::exp(z[j]);
+        }
+        for (const auto j : at_risk) slopes[j] += std::exp(z[j]) / sum;
+      }
+      for (std::size_t j = 0; j < 12; ++j) {
+        double gradient = 0;
+        for (std::size_t i = 0; i < rows; ++i)
+          gradient += slopes[i] * x.values[static_cast<std::int64_t>(i * 12 + j)] / static_cast<double>(rows);
+        EXPECT_LE(std::abs(gradient), alpha * (1 + 1e-3));
+        if (weights[j] != 0) EXPECT_NEAR(gradient, weights[j] > 0 ? -alpha : alpha, 1e-3 * alpha);
       }
     }
 }
@@ -358,6 +462,13 @@ TEST(SurvivalTargets, FromMemoryAreChecked) {
   EXPECT_THROW(make_target(times, {.events = {1, 0}}), UsageError);
   EXPECT_THROW(make_target(times, {.events = {1, 2, 0}}), UsageError);
   EXPECT_THROW(make_target(std::vector<double>{1, -1, 2}, {.events = {1, 0, 1}}), UsageError);
+  const std::vector<std::string> strata{"b", "a", "b"};
+  const auto late = make_target(times, {.events = {1, 0, 1}, .entries = {-1, 0, 1.5}, .strata = strata});
+  EXPECT_EQ(late.entries, (std::vector<double>{-1, 0, 1.5}));
+  EXPECT_EQ(late.strata, (std::vector<std::int32_t>{0, 1, 0}));
+  EXPECT_THROW(make_target(times, {.events = {1, 0, 1}, .entries = {0, 1, 0}}), UsageError);
+  EXPECT_THROW(make_target(times, {.events = {1, 0, 1}, .entries = {0, 0}}), UsageError);
+  EXPECT_THROW(make_target(times, {.events = {1, 0, 1}, .strata = std::vector<double>{1, 2}}), UsageError);
 }
 
 }  // namespace survival_test

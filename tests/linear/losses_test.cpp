@@ -34,9 +34,9 @@ std::vector<double> targets_of() {
 template <class Functor>
 std::vector<double> decisions_of() {
   std::vector<double> list;
-  const bool positive = Functor::row.positive_decisions;
+  constexpr int sign = Functor::row.decision_sign;
   const double most = Functor::loss == Loss::cloglog ? 6 : 7;  // above, exp(-exp(z)) is 0
-  for (double z = positive ? 0.07 : -7.03; z < most; z += 0.17) list.push_back(z);
+  for (double z = sign > 0 ? 0.07 : -7.03; z < (sign < 0 ? 0 : most); z += 0.17) list.push_back(z);
   return list;
 }
 
@@ -63,8 +63,9 @@ TEST_P(LossFunctor, DerivativesAreFiniteDifferences) {
         EXPECT_NEAR(at.slope, (above.value - below.value) / (2 * h),
                     1e-7 * (1 + std::abs(at.slope) + std::abs(at.value)))
             << "z " << z << " y " << y;
-        EXPECT_NEAR(at.curvature, (above.slope - below.slope) / (2 * h),
-                    1e-6 * (1 + std::abs(at.curvature) + std::abs(at.slope)))
+        double second = at.curvature;
+        if constexpr (is_scored<Functor>) second = functor.second(z, y, parameter);
+        EXPECT_NEAR(second, (above.slope - below.slope) / (2 * h), 1e-6 * (1 + std::abs(second) + std::abs(at.slope)))
             << "z " << z << " y " << y;
         EXPECT_GE(at.curvature, 0);
         const bool constant_left_out = has_link<Functor> && functor.regression;
@@ -94,6 +95,28 @@ TEST_P(LossFunctor, PredictionsAreWhereTheSlopeIsZero) {
           << z;
       EXPECT_NEAR(negative.value - positive.value, odds, 1e-10 * (1 + std::abs(odds))) << z;
     }
+  });
+}
+
+/// The mean over the target's distribution of the squared slope is the information, which is that of the second
+/// derivative.
+TEST_P(LossFunctor, ScoredCurvaturesAreTheInformation) {
+  with_glm_loss(GetParam(), [](auto functor) {
+    using Functor = decltype(functor);
+    if constexpr (is_scored<Functor>)
+      for (const double z : decisions_of<Functor>()) {
+        const double expected = functor.terms(z, 1.0, 0.0).curvature;
+        const double mean = functor.prediction(z, 0.0);  // of classes: log odds
+        if constexpr (Functor::regression) {
+          EXPECT_NEAR(functor.second(z, mean, 0.0), expected, 1e-9 * (1 + expected)) << z;  // linear in the target
+        } else {
+          const double share = 1 / (1 + std::exp(-mean));
+          EXPECT_NEAR(share * functor.second(z, 1.0, 0.0) + (1 - share) * functor.second(z, -1.0, 0.0), expected,
+                      1e-9 * (1 + expected))
+              << z;
+        }
+        for (const double y : targets_of<Functor>()) EXPECT_EQ(functor.terms(z, y, 0.0).curvature, expected);
+      }
   });
 }
 

@@ -160,7 +160,7 @@ Drawn draw_survival(std::int64_t rows, std::int64_t features) {
   std::mt19937_64 bits(8);
   std::uniform_real_distribution<double> uniform;
   for (auto& target : drawn.sheaf.targets) {
-    drawn.sheaf.times.push_back(std::ceil(20 * -std::log(uniform(bits)) * std::exp(-target)));
+    drawn.sheaf.risk.times.push_back(std::ceil(20 * -std::log(uniform(bits)) * std::exp(-target)));
     target = uniform(bits) < 0.7 ? 1 : 0;
     drawn.sheaf.row_weights.push_back(static_cast<float>(bits() % 3));
     drawn.sheaf.offsets.push_back(uniform(bits) - 0.5);
@@ -180,7 +180,7 @@ std::vector<double> survival_slopes(const Drawn& drawn, const NetModel& model, b
   std::set<double> times;
   for (std::size_t i = 0; i < size; ++i) {
     total += static_cast<double>(sheaf.row_weights[i]);
-    times.insert(sheaf.times[i]);
+    times.insert(sheaf.risk.times[i]);
   }
   for (const double time : times)
     for (std::size_t j = 0; j < slopes.size(); ++j) {
@@ -188,10 +188,10 @@ std::vector<double> survival_slopes(const Drawn& drawn, const NetModel& model, b
       for (std::size_t i = 0; i < size; ++i) {
         const double s = sheaf.row_weights[i];
         const double value = x.values[static_cast<std::int64_t>(i) * x.columns + static_cast<std::int64_t>(j)];
-        if (sheaf.times[i] < time || s == 0) continue;
+        if (sheaf.risk.times[i] < time || s == 0) continue;
         risk += s * std::exp(z[i]);
         risk_x += s * std::exp(z[i]) * value;
-        if (sheaf.times[i] > time || sheaf.targets[i] == 0) continue;
+        if (sheaf.risk.times[i] > time || sheaf.targets[i] == 0) continue;
         tied += s * std::exp(z[i]);
         tied_x += s * std::exp(z[i]) * value;
         events += 1;
@@ -379,7 +379,7 @@ TEST(CovariancePath, RowsWithTheSameActiveFeaturesHaveTheSameDecisionValues) {
     double* row = x.values.data() + i * features;
     for (std::int64_t j = 0; j < 2; ++j) row[j] = static_cast<double>(bits() % 4);  // these decide
     for (std::int64_t j = 2; j < features; ++j) row[j] = (row[0] - row[1] + normal(bits)) / 4;
-    drawn.sheaf.times.push_back(-std::log(uniform(bits)) * std::exp(row[1] - row[0]));
+    drawn.sheaf.risk.times.push_back(-std::log(uniform(bits)) * std::exp(row[1] - row[0]));
     drawn.sheaf.targets.push_back(uniform(bits) < 0.8 ? 1 : 0);
   }
   drawn.sheaf.examples = rows;

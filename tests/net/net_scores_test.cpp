@@ -67,8 +67,8 @@ TEST(NetScores, MartingaleResidualsAreEventsLessTheirHazard) {
   // Two events tie at time 1 of three rows at risk: the hazard is 2/3 by Breslow; by Efron it is 1/3 + 1/2, of the
   // events 1/3 + 1/4.
   const std::vector<double> times{1, 1, 2}, events{1, 1, 0}, zero(3, 0.0);
-  const auto breslow = martingale_residuals(times, events, {}, zero, Ties::breslow);
-  const auto efron = martingale_residuals(times, events, {}, zero, Ties::efron);
+  const auto breslow = martingale_residuals({times}, events, {}, zero, Ties::breslow);
+  const auto efron = martingale_residuals({times}, events, {}, zero, Ties::efron);
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_DOUBLE_EQ(breslow[i], 1.0 / 3);
     EXPECT_DOUBLE_EQ(efron[i], 1 - (1.0 / 3 + 0.25));

@@ -31,12 +31,15 @@ inline Target target_of_classes(std::vector<std::int32_t> classes, std::vector<s
   target.fixed_order = true;
   return target;
 }
-/// Numbers or, with events (1: it came then, 0: the row is censored), times.
-inline Target target_of_numbers(std::vector<double> numbers, std::vector<std::uint8_t> events = {}) {
+/// Numbers or, with events (1: it came then, 0: the row is censored), times, with entries and strata if there are some.
+inline Target target_of_numbers(std::vector<double> numbers, std::vector<std::uint8_t> events = {},
+                                std::vector<double> entries = {}, std::vector<std::int32_t> strata = {}) {
   Target target;
   target.kind = LabelKind::numbers;
   target.values = std::move(numbers);
   target.events = std::move(events);
+  target.entries = std::move(entries);
+  target.strata = std::move(strata);
   return target;
 }
 
@@ -76,6 +79,8 @@ List describe(const Dataset<T>& dataset) {
     list.add("numbers", target.values);
   if (!target.name.empty()) list.add("label", target.name);
   if (!target.events.empty()) list.add("events", std::vector<std::int32_t>(target.events.begin(), target.events.end()));
+  if (!target.entries.empty()) list.add("entries", target.entries);
+  if (!target.strata.empty()) list.add("strata", Places(target.strata));
   if (!target.further.empty()) {
     List further;
     further.is_table = true;

@@ -59,6 +59,38 @@ inline Value coefficients_of(const Model& model) {
       .add("names", std::move(found->feature_names));
 }
 
+/// An elastic net as its coefficients say.
+struct NetCoefficients {
+  Loss loss = Loss::squared;
+  std::vector<double> weights;     ///< features x decision values
+  std::vector<double> intercepts;  ///< one a decision value; none of Cox models
+  std::vector<std::string> names;  ///< of the features
+  std::vector<std::string> class_names = {}, target_names = {};
+  NetTraining training = {};  ///< without fits
+};
+/// The model that files hold.
+inline Model model_of(NetCoefficients net) {
+  LinearModel model;
+  model.solver = net_solver(net.loss, !net.class_names.empty()).name;
+  model.features = std::ssize(net.names);
+  model.columns = static_cast<std::int32_t>(std::ssize(net.weights) / model.features);
+  model.bias = net.intercepts.empty() ? 0 : 1;
+  model.penalise_bias = false;
+  model.weights = std::move(net.weights);
+  model.weights.insert(model.weights.end(), net.intercepts.begin(), net.intercepts.end());
+  model.class_names = std::move(net.class_names);
+  model.target_names = std::move(net.target_names);
+  model.feature_names = std::move(net.names);
+  net.training.fits.resize(static_cast<std::size_t>(model.columns));
+  for (std::int32_t c = 0; c < model.columns; ++c) {
+    auto& fit = net.training.fits[static_cast<std::size_t>(c)];
+    fit.converged = true;
+    for (std::int64_t j = 0; j < model.features; ++j) fit.nonzeros += model.weight(j, c) != 0 ? 1 : 0;
+  }
+  model.net = std::move(net.training);
+  return model;
+}
+
 /// The source of standard errors and tests of a generalised linear model; none: the model is no such.
 inline Value glm_of(const Model& model) {
   const auto* linear = model.get_if<LinearModel>();
@@ -68,6 +100,7 @@ inline Value glm_of(const Model& model) {
   const auto& survival = statistics.survival;
   List list;
   list.add("family", to_string(glm.family)).add("link", to_string(glm.link)).add("parameter", glm.parameter);
+  list.add("parameter_error", glm.parameter_error);
   list.add("solver", to_string(glm.solver)).add("iterations", static_cast<std::int32_t>(glm.fit.iterations));
   list.add("converged", glm.fit.converged).add("separated", glm.separated);
   list.add("deviance", statistics.deviance).add("null_deviance", statistics.null_deviance);
@@ -78,7 +111,8 @@ inline Value glm_of(const Model& model) {
     const auto columns = linear->columns > 1 ? linear->columns - 1 : 1;
     const auto count = std::ssize(statistics.errors);
     list.add("errors", Matrix{statistics.errors, linear->rows(), columns});
-    list.add("covariance", Matrix{statistics.covariance, count, count});
+    if (!statistics.covariance.empty())  // files have none
+      list.add("covariance", Matrix{statistics.covariance, count, count});
   }
   if (withholds_errors(*linear)) list.add("withheld", no_errors_reason(*linear));
   return list;

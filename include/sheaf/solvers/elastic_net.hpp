@@ -16,6 +16,7 @@
 #include <sheaf/solvers/array.hpp>
 #include <sheaf/solvers/linear.hpp>
 #include <sheaf/solvers/parameters.hpp>
+#include <sheaf/solvers/survival.hpp>
 
 namespace sheaf {
 
@@ -44,7 +45,7 @@ struct NetSheaf {
   std::int32_t target_columns = 1;
   /// Numbers, or +1 / -1; softmax: 1 in the column of the row's class, else 0; cox: 1 if the event came, else 0.
   std::vector<double> targets;
-  std::vector<double> times;  ///< cox: one a row
+  RiskTimes risk;  ///< cox
   /// How many decision values a model has, and columns its target: the classes of softmax, or several targets under
   /// squares with grouped penalties.
   std::int32_t classes = 1;

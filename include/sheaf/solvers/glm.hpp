@@ -16,6 +16,7 @@
 #include <sheaf/solvers/array.hpp>
 #include <sheaf/solvers/linear.hpp>
 #include <sheaf/solvers/parameters.hpp>
+#include <sheaf/solvers/survival.hpp>
 
 namespace sheaf {
 
@@ -34,8 +35,8 @@ struct GlmSheaf {
   std::vector<float> row_weights;
   std::int32_t target_columns = 1;
   std::vector<double>
-      targets;                ///< numbers; +1 / -1 for two classes; the number of the class for more; cox: 1 for events
-  std::vector<double> times;  ///< cox: one a row
+      targets;     ///< numbers; +1 / -1 for two classes; the number of the class for more; cox: 1 for events
+  RiskTimes risk;  ///< cox
   std::vector<double> offsets;  ///< added to the decision values: examples x columns of a task; empty: none
 };
 

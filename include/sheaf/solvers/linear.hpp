@@ -52,6 +52,16 @@ enum class Loss : std::uint8_t {
   cox,
   huber,
   quantile,
+  cauchit,
+  log_binomial,
+  poisson_identity,
+  poisson_sqrt,
+  gaussian_log,
+  gaussian_inverse,
+  gamma_identity,
+  inverse_gaussian_identity,
+  inverse_gaussian_inverse,
+  inverse_gaussian_log,
 };
 std::string_view to_string(Loss loss);
 
@@ -257,7 +267,18 @@ enum class GlmFamily : std::uint8_t {
   quasi_poisson,      ///< as poisson, likewise
 };
 /// The function of the mean that is linear in the features.
-enum class GlmLink : std::uint8_t { automatic, identity, logit, probit, cloglog, log, inverse, inverse_square };
+enum class GlmLink : std::uint8_t {
+  automatic,
+  identity,
+  logit,
+  probit,
+  cloglog,
+  log,
+  inverse,
+  inverse_square,
+  cauchit,
+  sqrt
+};
 enum class GlmSolver : std::uint8_t {
   automatic,    ///< newton if there are few weights, else lbfgs
   newton,       ///< the whole Hessian, decomposed by Cholesky
@@ -316,7 +337,8 @@ struct GlmTraining {
   GlmFamily family = GlmFamily::gaussian;
   GlmLink link = GlmLink::identity;
   double alpha = 0;
-  double parameter = 0;  ///< power (Tweedie) or theta (negative binomial); else 0
+  double parameter = 0;        ///< power (Tweedie) or theta (negative binomial); else 0
+  double parameter_error = 0;  ///< standard error of an estimated theta, at these weights; 0: none
   GlmSolver solver = GlmSolver::newton;
   TaskFit fit;  ///< gradient_norm and tolerance: in the solver's coordinates, as a share of those at the start
   GlmStatistics statistics;

@@ -56,7 +56,7 @@ struct LossInfo {
   LossParameterInfo parameter = {};
   NetLossInfo net = {};
   LinearLossInfo linear = {};
-  bool positive_decisions = false;  ///< decision values stay above 0, so that there are no offsets
+  int decision_sign = 0;  ///< 1, -1: decision values stay above, or below 0, so that there are no offsets
 
   // Filled in from the functor.
   Loss loss = Loss::logistic;

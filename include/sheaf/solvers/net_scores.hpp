@@ -21,7 +21,7 @@ struct NetResponse {
   double loss_parameter = 0;
   std::int32_t classes = 1;          ///< decision values of a model
   std::vector<double> targets = {};  ///< as in NetSheaf, but column by column
-  std::vector<double> times = {};    ///< cox
+  RiskTimes risk = {};               ///< cox
   std::vector<double> weights = {};  ///< one a row; empty: all 1
   std::vector<double> offsets = {};  ///< of the model without features, one a row; empty: all 0
   /// An addition to the deviance of each row, since no model knows more than shares of two classes; empty: nothing.
@@ -70,7 +70,7 @@ bool is_certain(const NetResponse& response, std::span<const double> decisions);
 
 /// For each row: whether its event came (1 or 0), less the number of events expected of it. `values` are logarithms of
 /// hazards.
-std::vector<double> martingale_residuals(std::span<const double> times, std::span<const double> events,
+std::vector<double> martingale_residuals(const RiskTimes& risk, std::span<const double> events,
                                          std::span<const float> weights, std::span<const double> values, Ties ties);
 
 }  // namespace sheaf

@@ -382,6 +382,30 @@ test_that("cross-validations take what sheaf_control() returns", {
                    cv_sheaf_net(x, mtcars$mpg, foldid = folds, control = list(threads = 1))$cvm)
 })
 
+test_that("offsets of several classes and responses are those of glmnet", {
+  flowers <- as.matrix(iris[1:4])
+  known <- cbind(sin(1:150), cos(1:150), 0.5)
+  for (type in c("ungrouped", "grouped")) {
+    found <- sheaf_net(flowers, iris$Species, "multinomial", offset = known, type.multinomial = type, thresh = 1e-10,
+                       lambda = c(0.2, 0.1, 0.05))
+    expected <- glmnet::glmnet(flowers, iris$Species, "multinomial", offset = known, type.multinomial = type,
+                               thresh = 1e-14, lambda = c(0.2, 0.1, 0.05))
+    expect_close(found$nulldev, expected$nulldev)
+    expect_close(found$dev.ratio, expected$dev.ratio, 1e-5)
+    expect_close(predict(found, flowers, type = "response", newoffset = known),
+                 predict(expected, flowers, type = "response", newoffset = known), 1e-4)
+  }
+  expect_names_argument(predict(found, flowers), "newoffset")
+  expect_names_argument(sheaf_net(flowers, iris$Species, "multinomial", offset = known[, 1:2]), "offset")
+  responses <- as.matrix(mtcars[c("mpg", "drat")])
+  others <- as.matrix(mtcars[c("wt", "hp", "qsec")])
+  known <- cbind(mtcars$cyl, mtcars$gear / 2)
+  found <- sheaf_net(others, responses, "mgaussian", offset = known, thresh = 1e-11, lambda = c(1, 0.3))
+  expected <- glmnet::glmnet(others, responses, "mgaussian", offset = known, thresh = 1e-14, lambda = c(1, 0.3))
+  expect_close(found$dev.ratio, expected$dev.ratio, 1e-5)
+  expect_close(predict(found, others, newoffset = known), predict(expected, others, newoffset = known), 1e-5)
+})
+
 test_that("family objects with links that nets do not have are refused", {
   x <- as.matrix(mtcars[, -1])
   expect_names_argument(sheaf_net(x, mtcars$am, family = binomial("probit")), "family")

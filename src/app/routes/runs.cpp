@@ -214,7 +214,7 @@ Response inputs(Services& services, Call& call) {
   const auto page = table_page(services, {relative, kind, format, facts_of(source)}, {0, 200, 0, 500});
   std::vector<std::string> left_out{label};
   const auto reading = set.is_object() && set.contains("reading") ? set["reading"] : Json::object();
-  for (const char* name : {"group", "order", "weight_column", "split_column", "id", "event"})
+  for (const char* name : {"group", "order", "weight_column", "split_column", "id", "event", "entry", "strata"})
     left_out.push_back(text_at(reading, name));
   const auto ignored = reading.contains("ignore") ? parts_of(reading["ignore"]) : std::vector<std::string>();
   left_out.insert(left_out.end(), ignored.begin(), ignored.end());

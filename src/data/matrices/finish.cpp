@@ -24,8 +24,9 @@ namespace sheaf {
 namespace {
 
 /// Options that name one column of a role other than the label.
-constexpr std::array role_options{&ReadOptions::event, &ReadOptions::group, &ReadOptions::order,
-                                  &ReadOptions::weight_column, &ReadOptions::split_column};
+constexpr std::array role_options{&ReadOptions::event,       &ReadOptions::entry, &ReadOptions::strata,
+                                  &ReadOptions::group,       &ReadOptions::order, &ReadOptions::weight_column,
+                                  &ReadOptions::split_column};
 
 std::vector<std::string> split_names(const std::string& list) {
   std::vector<std::string> names;
@@ -145,7 +146,8 @@ class RoleColumns {
   template <class Cells>
   RoleColumns(const ColumnRoles& roles, const Cells& cells) : labels_(roles.labels()) {
     auto positions = labels_;
-    for (const auto position : {roles.event, roles.group, roles.order, roles.weight, roles.split})
+    for (const auto position :
+         {roles.event, roles.entry, roles.strata, roles.group, roles.order, roles.weight, roles.split})
       if (position >= 0) positions.push_back(position);
     for (const auto position : positions) columns_.push_back({position, cells(position)});
   }
@@ -206,7 +208,7 @@ void leave_out_rows(const Reading& reading, const std::vector<bool>& unmatched, 
     if (roles.label >= 0)
       dataset.notes.push_back(fmt::format("{}: {} of {} rows have no label, so that the predictions are not scored",
                                           reading.name, dataset.rows() - std::ssize(stay), dataset.rows()));
-    roles.label = roles.event = -1;
+    roles.label = roles.event = roles.entry = roles.strata = -1;
     roles.further.clear();
     if (!unmatched.empty()) roles.group = roles.order = roles.weight = roles.split = -1;
     return;
@@ -271,7 +273,7 @@ void set_roles(const Reading& reading, const ColumnRoles& roles, const std::vect
   auto cells = make_row_cells(roles, rows);
   if (cells.empty()) return;
   for (auto& [position, what, column] : cells) columns.fill(reading, position, what, column);
-  auto found = read_row_columns(reading, cells, names, rows);
+  auto found = read_row_columns(reading, cells, names, rows, dataset.target);
   auto& known = dataset.row_columns;
   if (roles.weight >= 0) known.weights = std::move(found.weights);
   if (roles.order >= 0) {

@@ -84,19 +84,36 @@ void take_order(const std::vector<std::string>& class_names, Distinct& classes) 
   classes.names = class_names;
 }
 
+/// When rows enter, and their strata.
+void take_risks(const DatasetOptions& options, Target& target) {
+  const auto rows = target.values.size();
+  if (!options.entries.empty() && options.entries.size() != rows)
+    fail_argument("entries", "has {} entries, but there are {} times", options.entries.size(), rows);
+  for (std::size_t i = 0; i < options.entries.size(); ++i)
+    if (!(options.entries[i] < target.values[i]) || !std::isfinite(options.entries[i]))
+      fail_argument("entries", "entry {} is {}, but a number below the time {} is expected", i, options.entries[i],
+                    target.values[i]);
+  target.entries = options.entries;
+  target.strata = number_distinct("strata", options.strata).ids;
+  if (!target.strata.empty() && target.strata.size() != rows)
+    fail_argument("strata", "has {} entries, but there are {} times", target.strata.size(), rows);
+}
+
 /// Labels are times.
-void take_events(const std::vector<double>& events, Target& target) {
+void take_events(const DatasetOptions& options, Target& target) {
+  const auto& events = options.events;
   if (target.values.empty() || target.fixed_order) fail_argument("labels", "must be times, which are numbers");
   if (events.size() != target.values.size())
     fail_argument("events", "has {} entries, but there are {} times", events.size(), target.values.size());
   for (std::size_t i = 0; i < events.size(); ++i) {
-    if (!(target.values[i] >= 0))
+    if (!(target.values[i] >= 0) && options.entries.empty())
       fail_argument("labels", "entry {} is {}, but a time of 0 or more is expected", i, target.values[i]);
     if (events[i] != 0 && events[i] != 1)
       fail_argument("events", "entry {} is {}, but 1 (the event came) or 0 (censored) is expected", i, events[i]);
     target.events.push_back(events[i] == 1 ? 1 : 0);
   }
   target.kind = LabelKind::numbers;
+  take_risks(options, target);
 }
 
 }  // namespace
@@ -126,7 +143,7 @@ Target make_target(const LabelSpan& labels, const DatasetOptions& options) {
   if (target.fixed_order) memory::take_order(options.class_names, distinct);
   target.values = std::move(distinct.values);
   if (!options.events.empty()) {
-    memory::take_events(options.events, target);
+    memory::take_events(options, target);
     return target;
   }
   if (!target.values.empty() && std::ssize(distinct.names) > Target::max_classes) return target;

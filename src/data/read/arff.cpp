@@ -411,7 +411,7 @@ Dataset<T> ArffReader<T>::finish() {
   }
   if (events_) set_events(reading_, labels_.front(), *events_, rows_, dataset.target);
   if (groups_) set_groups(reading_, *groups_, rows_, dataset);
-  dataset.row_columns = read_row_columns(reading_, row_cells_, names, rows_);
+  dataset.row_columns = read_row_columns(reading_, row_cells_, names, rows_, dataset.target);
   dataset.notes = roles_.notes;
   bool nominal = false;
   for (const std::int64_t j : roles_.features) {

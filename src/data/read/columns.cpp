@@ -208,8 +208,14 @@ void check_roles(const Reading& reading, const ColumnRoles& roles) {
   if (labels.size() > 1 && reading.options.task == LabelKind::classes)
     fail_usage("{}: --label names {} columns, and several targets are numbers, not classes; name one column",
                reading.name, labels.size());
-  const std::array<std::pair<std::int64_t, std::string_view>, 5> others{{{roles.event, "event"},
+  if (roles.event < 0 && (roles.entry >= 0 || roles.strata >= 0))
+    fail_usage(
+        "{}: entries and strata (--entry, --strata) are for survival; name the column of the events with --event",
+        reading.name);
+  const std::array<std::pair<std::int64_t, std::string_view>, 7> others{{{roles.event, "event"},
                                                                          {roles.group, "group"},
+                                                                         {roles.entry, "entry"},
+                                                                         {roles.strata, "strata"},
                                                                          {roles.order, "order"},
                                                                          {roles.weight, "weight"},
                                                                          {roles.split, "split"}}};
@@ -224,12 +230,13 @@ void check_roles(const Reading& reading, const ColumnRoles& roles) {
                    what);
   }
   auto special = labels;
-  special.insert(special.end(), {roles.event, roles.group, roles.order, roles.weight, roles.split});
+  special.insert(special.end(),
+                 {roles.event, roles.entry, roles.strata, roles.group, roles.order, roles.weight, roles.split});
   for (const auto column : special)
     if (column >= 0 && roles.ignored[static_cast<std::size_t>(column)])
       fail_usage(
-          "{}: column {} is to be ignored, but is the label, the event, the group, the order, the weight or the "
-          "split",
+          "{}: column {} is to be ignored, but is the label, the event, the entry, the strata, the group, the order, "
+          "the weight or the split",
           reading.name, column + 1);
 }
 
@@ -243,8 +250,8 @@ std::vector<std::int64_t> ColumnRoles::labels() const {
 }
 
 bool ColumnRoles::taken(std::int64_t column) const {
-  return column == event || column == group || column == order || column == weight || column == split ||
-         std::find(further.begin(), further.end(), column) != further.end();
+  return column == event || column == entry || column == strata || column == group || column == order ||
+         column == weight || column == split || std::find(further.begin(), further.end(), column) != further.end();
 }
 
 std::string name_or_position(const std::vector<std::string>& names, std::int64_t column) {
@@ -288,6 +295,8 @@ ColumnRoles choose_columns(const Reading& reading, const std::vector<std::string
     roles.ignored[static_cast<std::size_t>(find_column(reading, names, wanted))] = true;
   if (!options.group.empty() && options.group != "none") roles.group = find_column(reading, names, options.group);
   if (!options.event.empty()) roles.event = find_column(reading, names, options.event);
+  if (!options.entry.empty()) roles.entry = find_column(reading, names, options.entry);
+  if (!options.strata.empty()) roles.strata = find_column(reading, names, options.strata);
   if (!options.order.empty()) roles.order = find_column(reading, names, options.order);
   if (!options.weight_column.empty()) roles.weight = find_column(reading, names, options.weight_column);
   if (!options.split_column.empty()) roles.split = find_column(reading, names, options.split_column);

@@ -13,6 +13,8 @@ struct ColumnRoles {
   std::int64_t label = -1;             ///< -1: none
   std::vector<std::int64_t> further;   ///< of several targets those behind the first
   std::int64_t event = -1;             ///< of survival; -1: none
+  std::int64_t entry = -1;             ///< likewise
+  std::int64_t strata = -1;            ///< likewise
   std::int64_t group = -1;             ///< -1: none
   std::int64_t order = -1;             ///< likewise
   std::int64_t weight = -1;            ///< likewise

@@ -737,7 +737,7 @@ Dataset<T> CsvReader<T>::finish() {
   }
   if (events_) set_events(reading_, labels_.front(), *events_, rows, dataset.target);
   if (groups_) set_groups(reading_, *groups_, rows, dataset);
-  dataset.row_columns = read_row_columns(reading_, row_cells_, layout_.names, rows);
+  dataset.row_columns = read_row_columns(reading_, row_cells_, layout_.names, rows, dataset.target);
   dataset.row_columns.dates = dates_;
   dataset.feature_names = feature_names(layout_.names, layout_.roles);
   dataset.levels = std::move(levels_);

@@ -160,7 +160,7 @@ void set_events(const Reading& reading, const TextColumn& times, const TextColum
   target.class_names.clear();
   target.positive = -1;
   for (std::int64_t i = 0; i < rows; ++i) {
-    if (!(times.number(i) >= 0))
+    if (!(times.number(i) >= 0) && (reading.options.entry.empty() || std::isnan(times.number(i))))
       fail_text(reading, times.text(i), i,
                 fmt::format("a time must be a number of 0 or more, found {}", shown(times.text(i))));
     const auto event = event_of(events.number(i), events.text(i));

@@ -89,15 +89,16 @@ struct RowCells {
   RowCells(std::int64_t of_position, std::string_view of_what, std::int64_t rows)
       : position(of_position), what(of_what), cells(rows) {}
   std::int64_t position;
-  std::string_view what;  ///< "time", "weight" or "fold", for messages
+  std::string_view what;  ///< "time", "weight", "fold", "entry" or "stratum", for messages
   TextColumn cells;
 };
 std::deque<RowCells> make_row_cells(const ColumnRoles& roles, std::int64_t rows);
 
-/// The values of the first `rows` rows. Times that are neither numbers nor dates, weights that are no numbers of 0 or
-/// more, and names of folds that make no splits are defects.
+/// The values of the first `rows` rows; entries and strata go to the target, if it is of survival. Times that are
+/// neither numbers nor dates, weights that are no numbers of 0 or more, names of folds that make no splits, and entries
+/// that are not before the row's time are defects.
 RowColumns read_row_columns(const Reading& reading, const std::deque<RowCells>& columns,
-                            const std::vector<std::string>& names, std::int64_t rows);
+                            const std::vector<std::string>& names, std::int64_t rows, Target& target);
 
 /// Sets ids and names of groups.
 template <class T>

@@ -16,6 +16,23 @@ namespace {
 constexpr std::string_view time_column = "time";
 constexpr std::string_view weight_column = "weight";
 constexpr std::string_view fold_column = "fold";
+constexpr std::string_view entry_column = "entry";
+constexpr std::string_view strata_column = "stratum";
+
+std::vector<double> read_entries(const Reading& reading, const TextColumn& cells, std::int64_t rows,
+                                 const std::vector<double>& times) {
+  std::vector<double> entries;
+  entries.reserve(static_cast<std::size_t>(rows));
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const double time = times[static_cast<std::size_t>(i)];
+    if (!(cells.number(i) < time))
+      fail_text(
+          reading, cells.text(i), i,
+          fmt::format("an entry must be a number below the row's time, {}, found {}", time, shown(cells.text(i))));
+    entries.push_back(cells.number(i));
+  }
+  return entries;
+}
 
 std::vector<std::int32_t> read_times(const Reading& reading, const TextColumn& cells, std::int64_t rows,
                                      const std::string& name) {
@@ -82,6 +99,8 @@ void read_folds(const Reading& reading, const TextColumn& cells, std::int64_t ro
 
 std::deque<RowCells> make_row_cells(const ColumnRoles& roles, std::int64_t rows) {
   std::deque<RowCells> columns;
+  if (roles.entry >= 0) columns.emplace_back(roles.entry, entry_column, rows);
+  if (roles.strata >= 0) columns.emplace_back(roles.strata, strata_column, rows);
   if (roles.order >= 0) columns.emplace_back(roles.order, time_column, rows);
   if (roles.weight >= 0) columns.emplace_back(roles.weight, weight_column, rows);
   if (roles.split >= 0) columns.emplace_back(roles.split, fold_column, rows);
@@ -89,13 +108,17 @@ std::deque<RowCells> make_row_cells(const ColumnRoles& roles, std::int64_t rows)
 }
 
 RowColumns read_row_columns(const Reading& reading, const std::deque<RowCells>& columns,
-                            const std::vector<std::string>& names, std::int64_t rows) {
+                            const std::vector<std::string>& names, std::int64_t rows, Target& target) {
   RowColumns result;
   for (const auto& [position, what, cells] : columns) {
     const auto name = name_or_position(names, position);
     if (what == time_column) {
       result.times = read_times(reading, cells, rows, name);
       result.time_name = name;
+    } else if (what == entry_column) {
+      if (target.survival()) target.entries = read_entries(reading, cells, rows, target.values);
+    } else if (what == strata_column) {
+      if (target.survival()) target.strata = number_distinct(reading, cells, rows, rows)->ids;
     } else if (what == weight_column) {
       result.weights = read_weights(reading, cells, rows, name);
     } else {

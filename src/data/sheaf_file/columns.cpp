@@ -53,6 +53,12 @@ Target read_target(const File& file, const About& about) {
   const auto events = file.elements<std::uint8_t>(SectionKind::events, rows, "events");
   check_range(file, events, 0, 2, "events");
   target.events = copy_of(events);
+  const auto entries = file.elements<double>(SectionKind::entries, rows, "entries of survival");
+  check_finite(file, entries, "entry", any);
+  target.entries = copy_of(entries);
+  const auto strata = file.elements<std::int32_t>(SectionKind::strata, rows, "strata");
+  check_range(file, strata, 0, rows, "strata");
+  target.strata = copy_of(strata);
   const auto targets = std::ssize(about.further_labels);
   if (targets > std::numeric_limits<std::int32_t>::max() - 1) file.damaged("it has too many labels");
   const auto further = file.elements<double>(SectionKind::further_labels, targets * rows, "further labels");
@@ -62,8 +68,10 @@ Target read_target(const File& file, const About& about) {
     target.further.push_back({about.further_labels[static_cast<std::size_t>(c)],
                               copy_of(further.subspan(static_cast<std::size_t>(c * rows), values.size()))});
   if (!target.events.empty()) {
-    check_finite(file, values, "time", 0);
+    check_finite(file, values, "time", target.entries.empty() ? 0 : any);
     if (values.empty()) file.damaged("it has events without times");
+  } else if (!target.entries.empty() || !target.strata.empty()) {
+    file.damaged("it has entries or strata without events");
   }
   if (target.kind == LabelKind::numbers && target.values.empty() && !target.classes.empty())
     file.damaged("its labels are no numbers");

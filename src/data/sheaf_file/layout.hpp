@@ -36,7 +36,9 @@ enum class SectionKind : std::uint32_t {
   times = 15,
   folds = 16,
   kept_column = 17,  ///< one section a column
-  annotation = 18,   ///< likewise: texts of the features
+  annotation = 18,   ///< one section a column of texts of the features
+  entries = 19,      ///< survival
+  strata = 20,       ///< likewise
   values = 32,
   indices = 33,
   offsets = 34,

@@ -61,8 +61,8 @@ Matrix<T> matrix_as(const Reading& reading, const File& file) {
 
 /// Whether the dataset is wanted with the columns that the file has.
 bool wants_all(const ReadOptions& o) {
-  const bool roles = !o.label.empty() || !o.event.empty() || !o.group.empty() || !o.order.empty() ||
-                     !o.weight_column.empty() || !o.split_column.empty();
+  const bool roles = !o.label.empty() || !o.event.empty() || !o.entry.empty() || !o.strata.empty() ||
+                     !o.group.empty() || !o.order.empty() || !o.weight_column.empty() || !o.split_column.empty();
   const bool labels = o.task != LabelKind::automatic || !o.positive.empty() || o.class_order != ClassOrder::sorted;
   return !roles && !labels && o.metadata.empty() && o.ignore.empty() && o.nominal.empty() && o.keep.empty() && !o.known;
 }
@@ -100,6 +100,8 @@ RowTable table_of(const std::shared_ptr<const File>& file, const About& about, c
   for (const auto& one : target.further) numbers(one.name, one.values);
   const auto& rows = dataset.row_columns;
   if (target.survival()) numbers("event", {target.events.begin(), target.events.end()});
+  if (!target.entries.empty()) numbers("entry", target.entries);
+  if (!target.strata.empty()) numbers("stratum", {target.strata.begin(), target.strata.end()});
   if (!dataset.groups.empty()) named("group", dataset.groups, dataset.group_names);
   if (!rows.weights.empty()) numbers("weight", {rows.weights.begin(), rows.weights.end()});
   if (!rows.times.empty())
@@ -141,8 +143,8 @@ ReadOptions options_for(const ReadOptions& given, const About& about, Dataset<T>
 template <class T>
 void keep_columns(const ReadOptions& options, const File& file, const About& about, Dataset<T>& dataset) {
   if (!options.keep_left_out) return;
-  const std::array taken{options.label, options.event,         options.group,
-                         options.order, options.weight_column, options.split_column};
+  const std::array taken{options.label, options.event, options.entry,         options.strata,
+                         options.group, options.order, options.weight_column, options.split_column};
   for (std::size_t k = 0; k < about.kept.size(); ++k)
     if (about.kept[k].empty() || std::find(taken.begin(), taken.end(), about.kept[k]) == taken.end())
       dataset.kept.push_back({about.kept[k], read_kept(file, about, k)});

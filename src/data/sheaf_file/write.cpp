@@ -57,6 +57,8 @@ void add_target(const Target& target, Sections& sections) {
   sections.add_some(SectionKind::classes, target.classes);
   sections.add_some(SectionKind::label_values, target.values);
   sections.add_some(SectionKind::events, target.events);
+  sections.add_some(SectionKind::entries, target.entries);
+  sections.add_some(SectionKind::strata, target.strata);
   if (!target.several()) return;
   std::string bytes;
   for (const auto& one : target.further)

@@ -297,7 +297,7 @@ class NetSearch : public FamilySearch {
     sheaf_.examples = dataset.rows();
     sheaf_.target_columns = problem_.sheaf.target_columns;
     sheaf_.targets = problem_.sheaf.targets;
-    if (options_.loss == Loss::cox) sheaf_.times = problem_.labels.values;
+    if (options_.loss == Loss::cox) sheaf_.risk = problem_.labels.risk_times();
     sheaf_.offsets = options_.offsets;
     sheaf_.penalty_factors = options_.penalty_factors;
     linear::add_limits(options_, dataset.features(), sheaf_);

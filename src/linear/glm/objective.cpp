@@ -55,7 +55,7 @@ Objective<T>::Objective(LinearOps<T>& ops, const GlmSheaf& sheaf, const GlmParam
   ops.load_tables(tables_of(sheaf));
   if (!cox()) return;
   const bool efron = params.ties == Ties::efron;
-  ops.load_risks(make_risk_tables(sheaf.times, sheaf.targets, sheaf.row_weights, sheaf.weight_columns, efron));
+  ops.load_risks(make_risk_tables(sheaf.risk, sheaf.targets, sheaf.row_weights, sheaf.weight_columns, efron));
 }
 
 template <class T>

@@ -163,10 +163,72 @@ struct Cloglog {
   static double link(double mean, double /*unused*/) { return std::log(-std::log1p(-mean)); }
 };
 
+/// P(+1) = 1 / 2 + atan(z) / pi.
+struct Cauchit {
+  static constexpr Loss loss = Loss::cauchit;
+  static constexpr bool regression = false;
+  static constexpr bool strictly_convex = false;
+  static constexpr TargetRange targets = TargetRange::classes;
+  static constexpr GlmLink glm_link = GlmLink::cauchit;
+  static constexpr LossInfo row{.name = "cauchit"};
+
+  template <class T>
+  SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*unused*/) {
+    const T share = chance(y * z);
+    const T density = T(inverse_pi) / (1 + z * z);
+    return {-std::log(share), -y * density / share, density / share * (density / chance(-y * z))};
+  }
+  static double second(double z, double y, double /*unused*/) {
+    const double slope = inverse_pi / (1 + z * z) / chance(y * z);
+    return slope * (slope + 2 * y * z / (1 + z * z));
+  }
+  template <class T>
+  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
+    return std::log(chance(z)) - std::log(chance(-z));
+  }
+  static double link(double mean, double /*unused*/) { return std::tan((mean - 0.5) / inverse_pi); }
+
+ private:
+  static constexpr double inverse_pi = 0.31830988618379067154;
+  template <class T>
+  SHEAF_HOST_DEVICE static T chance(T m) {
+    return T(inverse_pi) * std::atan2(T(1), -m);
+  }
+};
+
+/// P(+1) = exp(z), z < 0.
+struct LogBinomial {
+  static constexpr Loss loss = Loss::log_binomial;
+  static constexpr bool regression = false;
+  static constexpr bool strictly_convex = false;
+  static constexpr TargetRange targets = TargetRange::classes;
+  static constexpr GlmLink glm_link = GlmLink::log;
+  static constexpr LossInfo row{.name = "log-binomial", .decision_sign = -1};
+
+  template <class T>
+  SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*unused*/) {
+    if (!(z < T(-1e-7))) return {T(forbidden), T(forbidden), T(0)};
+    const T share = bounded_exp(z);
+    const T other = -std::expm1(z);
+    const T odds = share / other;
+    if (y > 0) return {-z, T(-1), odds};
+    return {-std::log(other), odds, odds};
+  }
+  static double second(double z, double y, double /*unused*/) {
+    const double other = -std::expm1(z);
+    return y > 0 ? 0 : std::exp(z) / (other * other);
+  }
+  template <class T>
+  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
+    return z < T(-1e-7) ? z - std::log(-std::expm1(z)) : T(17);
+  }
+  static double link(double mean, double /*unused*/) { return std::log(mean); }
+};
+
 struct Binomial {
   static constexpr DistributionInfo row{
       .family = GlmFamily::binomial, .name = "binomial", .score = Metric::accuracy, .classes = true};
-  using Losses = LossList<Logistic, Probit, Cloglog>;
+  using Losses = LossList<Logistic, Probit, Cloglog, Cauchit, LogBinomial>;
 };
 
 /// Several decision values; the loss is that of two classes.
@@ -187,10 +249,10 @@ struct QuasiBinomial {
                                         .classes = true,
                                         .dispersed = true,
                                         .likelihood = false};
-  using Losses = LossList<Logistic, Probit, Cloglog>;
+  using Losses = LossList<Logistic, Probit, Cloglog, Cauchit, LogBinomial>;
 };
 
-using ClassLosses = LossList<Logistic, SquaredHinge, Hinge, Probit, Cloglog>;
+using ClassLosses = LossList<Logistic, SquaredHinge, Hinge, Probit, Cloglog, Cauchit, LogBinomial>;
 using ClassDistributions = LossList<Binomial, Multinomial, QuasiBinomial>;
 
 }  // namespace sheaf::linear

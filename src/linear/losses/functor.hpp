@@ -16,10 +16,13 @@
 // where dual_value() and terms() may have a second parameter behind the first (LossParameters), and where the second
 // derivative is far from what the loss does beyond a small step
 //   step_curvature(z, y, ...)   what quadratic models have in its place, above 0
-// A loss for generalised linear models is minus a log-likelihood, convex, and also has
+// A loss for generalised linear models is minus a log-likelihood, and also has
 //   glm_link                    the link that it stands for
 //   prediction(z, p)            the mean that z stands for; of classes the log odds of +1
 //   link(mean, p)               the z of a mean; of classes, of the probability of +1
+// It need not be convex: then the curvature of terms() is the expected one, the information about z, so that Newton's
+// method is Fisher's scoring, and
+//   second(z, y, p)             is the second derivative
 // with the parameter p of the distribution, or nothing. A distribution is a struct with
 //   row                         its names and what it is for
 //   Losses                      one for each link, the default first

@@ -65,6 +65,12 @@ inline constexpr bool has_link = requires {
   Functor::link(0.5, 0.0);
 };
 
+/// Losses whose curvature is the expected one.
+template <class Functor>
+inline constexpr bool is_scored = requires {
+  Functor::second(0.5, 0.5, 0.5);
+};
+
 /// Losses that are sums over rows of a function of one decision value.
 template <class Functor>
 inline constexpr bool has_terms = requires {

@@ -76,9 +76,63 @@ struct Tube {
   }
 };
 
+/// Normal, mean exp(z).
+struct GaussianLog {
+  static constexpr Loss loss = Loss::gaussian_log;
+  static constexpr bool regression = true;
+  static constexpr bool strictly_convex = false;
+  static constexpr TargetRange targets = TargetRange::any;
+  static constexpr GlmLink glm_link = GlmLink::log;
+  static constexpr LossInfo row{.name = "gaussian-log"};
+
+  template <class T>
+  SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*unused*/) {
+    if (!(z < T(34))) return {T(forbidden), T(forbidden), T(0)};  // squares stay below that
+    const T mean = bounded_exp(z);
+    const T error = mean - y;
+    return {error * error / 2, error * mean, mean * mean};
+  }
+  static double second(double z, double y, double /*unused*/) {
+    const double mean = std::exp(z);
+    return mean * (2 * mean - y);
+  }
+  template <class T>
+  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
+    return bounded_exp(z);
+  }
+  static double link(double mean, double /*unused*/) { return std::log(mean); }
+};
+
+/// Normal, mean 1 / z, z > 0.
+struct GaussianInverse {
+  static constexpr Loss loss = Loss::gaussian_inverse;
+  static constexpr bool regression = true;
+  static constexpr bool strictly_convex = false;
+  static constexpr TargetRange targets = TargetRange::any;
+  static constexpr GlmLink glm_link = GlmLink::inverse;
+  static constexpr LossInfo row{.name = "gaussian-inverse", .decision_sign = 1};
+
+  template <class T>
+  SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*unused*/) {
+    if (!(z > T(1e-7))) return {T(forbidden), T(-forbidden), T(0)};
+    const T mean = 1 / z;
+    const T error = mean - y;
+    return {error * error / 2, -error * mean * mean, mean * mean * mean * mean};
+  }
+  static double second(double z, double y, double /*unused*/) {
+    const double mean = 1 / z;
+    return mean * mean * mean * (3 * mean - 2 * y);
+  }
+  template <class T>
+  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
+    return z > T(1e-7) ? 1 / z : T(1e7);
+  }
+  static double link(double mean, double /*unused*/) { return 1 / mean; }
+};
+
 struct Gaussian {
   static constexpr DistributionInfo row{.family = GlmFamily::gaussian, .name = "gaussian", .dispersed = true};
-  using Losses = LossList<Squared>;
+  using Losses = LossList<Squared, GaussianLog, GaussianInverse>;
 
   static double deviance(double y, double mean, double /*unused*/) { return (y - mean) * (y - mean); }
   static double variance(double /*mean*/, double /*unused*/) { return 1; }
@@ -87,7 +141,7 @@ struct Gaussian {
   }
 };
 
-using NumberLosses = LossList<Squared, SquaredTube, Tube>;
+using NumberLosses = LossList<Squared, SquaredTube, Tube, GaussianLog, GaussianInverse>;
 using NumberDistributions = LossList<Gaussian>;
 
 }  // namespace sheaf::linear

@@ -79,7 +79,7 @@ struct GammaInverse {
   static constexpr bool strictly_convex = true;
   static constexpr TargetRange targets = TargetRange::positive;
   static constexpr GlmLink glm_link = GlmLink::inverse;
-  static constexpr LossInfo row{.name = "gamma-inverse", .positive_decisions = true};
+  static constexpr LossInfo row{.name = "gamma-inverse", .decision_sign = 1};
 
   template <class T>
   SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*unused*/) {
@@ -100,7 +100,7 @@ struct InverseGaussian {
   static constexpr bool strictly_convex = true;
   static constexpr TargetRange targets = TargetRange::positive;
   static constexpr GlmLink glm_link = GlmLink::inverse_square;
-  static constexpr LossInfo row{.name = "inverse-gaussian", .positive_decisions = true};
+  static constexpr LossInfo row{.name = "inverse-gaussian", .decision_sign = 1};
 
   template <class T>
   SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*unused*/) {
@@ -113,6 +113,142 @@ struct InverseGaussian {
     return z > T(1e-18) ? 1 / std::sqrt(z) : T(1e9);
   }
   static double link(double mean, double /*unused*/) { return 1 / (mean * mean); }
+};
+
+/// Poisson, mean z, z > 0.
+struct PoissonIdentity {
+  static constexpr Loss loss = Loss::poisson_identity;
+  static constexpr bool regression = true;
+  static constexpr bool strictly_convex = false;
+  static constexpr TargetRange targets = TargetRange::nonnegative;
+  static constexpr GlmLink glm_link = GlmLink::identity;
+  static constexpr LossInfo row{.name = "poisson-identity", .decision_sign = 1};
+
+  template <class T>
+  SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*unused*/) {
+    if (!(z > T(1e-15))) return {T(forbidden), T(-forbidden), T(0)};
+    return {z - y * std::log(z), 1 - y / z, 1 / z};
+  }
+  static double second(double z, double y, double /*unused*/) { return y / (z * z); }
+  template <class T>
+  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
+    return z > T(1e-15) ? z : T(1e-15);
+  }
+  static double link(double mean, double /*unused*/) { return mean; }
+};
+
+/// Poisson, mean z^2, z > 0.
+struct PoissonSqrt {
+  static constexpr Loss loss = Loss::poisson_sqrt;
+  static constexpr bool regression = true;
+  static constexpr bool strictly_convex = false;
+  static constexpr TargetRange targets = TargetRange::nonnegative;
+  static constexpr GlmLink glm_link = GlmLink::sqrt;
+  static constexpr LossInfo row{.name = "poisson-sqrt", .decision_sign = 1};
+
+  template <class T>
+  SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*unused*/) {
+    if (!(z > T(1e-15))) return {T(forbidden), T(-forbidden), T(0)};
+    return {z * z - 2 * y * std::log(z), 2 * (z - y / z), T(4)};
+  }
+  static double second(double z, double y, double /*unused*/) { return 2 + 2 * y / (z * z); }
+  template <class T>
+  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
+    return z * z;
+  }
+  static double link(double mean, double /*unused*/) { return std::sqrt(mean); }
+};
+
+/// Gamma, mean z, z > 0.
+struct GammaIdentity {
+  static constexpr Loss loss = Loss::gamma_identity;
+  static constexpr bool regression = true;
+  static constexpr bool strictly_convex = false;
+  static constexpr TargetRange targets = TargetRange::positive;
+  static constexpr GlmLink glm_link = GlmLink::identity;
+  static constexpr LossInfo row{.name = "gamma-identity", .decision_sign = 1};
+
+  template <class T>
+  SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*unused*/) {
+    if (!(z > T(1e-15))) return {T(forbidden), T(-forbidden), T(0)};
+    return {y / z + std::log(z), (1 - y / z) / z, 1 / (z * z)};
+  }
+  static double second(double z, double y, double /*unused*/) { return (2 * y / z - 1) / (z * z); }
+  template <class T>
+  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
+    return z > T(1e-15) ? z : T(1e-15);
+  }
+  static double link(double mean, double /*unused*/) { return mean; }
+};
+
+/// Inverse Gaussian, mean z, z > 0.
+struct InverseGaussianIdentity {
+  static constexpr Loss loss = Loss::inverse_gaussian_identity;
+  static constexpr bool regression = true;
+  static constexpr bool strictly_convex = false;
+  static constexpr TargetRange targets = TargetRange::positive;
+  static constexpr GlmLink glm_link = GlmLink::identity;
+  static constexpr LossInfo row{.name = "inverse-gaussian-identity", .decision_sign = 1};
+
+  template <class T>
+  SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*unused*/) {
+    if (!(z > T(1e-9))) return {T(forbidden), T(-forbidden), T(0)};
+    return {(y / (2 * z) - 1) / z, (1 - y / z) / (z * z), 1 / (z * z * z)};
+  }
+  static double second(double z, double y, double /*unused*/) { return (3 * y / z - 2) / (z * z * z); }
+  template <class T>
+  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
+    return z > T(1e-9) ? z : T(1e-9);
+  }
+  static double link(double mean, double /*unused*/) { return mean; }
+};
+
+/// Inverse Gaussian, mean 1 / z, z > 0.
+struct InverseGaussianInverse {
+  static constexpr Loss loss = Loss::inverse_gaussian_inverse;
+  static constexpr bool regression = true;
+  static constexpr bool strictly_convex = false;
+  static constexpr TargetRange targets = TargetRange::positive;
+  static constexpr GlmLink glm_link = GlmLink::inverse;
+  static constexpr LossInfo row{.name = "inverse-gaussian-inverse", .decision_sign = 1};
+
+  template <class T>
+  SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*unused*/) {
+    if (!(z > T(1e-15))) return {T(forbidden), T(-forbidden), T(0)};
+    return {(y * z / 2 - 1) * z, y * z - 1, 1 / z};
+  }
+  static double second(double z, double y, double /*unused*/) { return y + 0 * z; }
+  template <class T>
+  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
+    return z > T(1e-15) ? 1 / z : T(1e15);
+  }
+  static double link(double mean, double /*unused*/) { return 1 / mean; }
+};
+
+/// Inverse Gaussian, mean exp(z).
+struct InverseGaussianLog {
+  static constexpr Loss loss = Loss::inverse_gaussian_log;
+  static constexpr bool regression = true;
+  static constexpr bool strictly_convex = false;
+  static constexpr TargetRange targets = TargetRange::positive;
+  static constexpr GlmLink glm_link = GlmLink::log;
+  static constexpr LossInfo row{.name = "inverse-gaussian-log"};
+
+  template <class T>
+  SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*unused*/) {
+    if (!(z > T(-34))) return {T(forbidden), T(-forbidden), T(0)};  // squares stay below that
+    const T inverse = bounded_exp(-z);
+    return {(y * inverse / 2 - 1) * inverse, (1 - y * inverse) * inverse, inverse};
+  }
+  static double second(double z, double y, double /*unused*/) {
+    const double inverse = std::exp(-z);
+    return (2 * y * inverse - 1) * inverse;
+  }
+  template <class T>
+  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
+    return bounded_exp(z);
+  }
+  static double link(double mean, double /*unused*/) { return std::log(mean); }
 };
 
 /// Tweedie, mean exp(z), variance mean^power with 1 < power < 2: half the deviance.
@@ -164,7 +300,7 @@ struct NegativeBinomial {
 struct PoissonCounts {
   static constexpr DistributionInfo row{
       .family = GlmFamily::poisson, .name = "poisson", .score = Metric::mean_poisson_deviance};
-  using Losses = LossList<Poisson>;
+  using Losses = LossList<Poisson, PoissonIdentity, PoissonSqrt>;
 
   static double deviance(double y, double mean, double /*unused*/) {
     return 2 * (relative_entropy(y, mean) - (y - mean));
@@ -187,7 +323,7 @@ struct QuasiPoisson : PoissonCounts {
 struct GammaNumbers {
   static constexpr DistributionInfo row{
       .family = GlmFamily::gamma, .name = "gamma", .score = Metric::mean_gamma_deviance, .dispersed = true};
-  using Losses = LossList<GammaLog, GammaInverse>;
+  using Losses = LossList<GammaLog, GammaInverse, GammaIdentity>;
 
   static double deviance(double y, double mean, double /*unused*/) {
     return 2 * ((y - mean) / mean - std::log(y / mean));
@@ -203,7 +339,7 @@ struct GammaNumbers {
 struct InverseGaussianNumbers {
   static constexpr DistributionInfo row{
       .family = GlmFamily::inverse_gaussian, .name = "inverse-gaussian", .dispersed = true};
-  using Losses = LossList<InverseGaussian>;
+  using Losses = LossList<InverseGaussian, InverseGaussianIdentity, InverseGaussianInverse, InverseGaussianLog>;
 
   static double deviance(double y, double mean, double /*unused*/) {
     return (y - mean) * (y - mean) / (y * mean * mean);
@@ -254,7 +390,9 @@ struct NegativeBinomialCounts {
   }
 };
 
-using PositiveLosses = LossList<Poisson, GammaLog, GammaInverse, InverseGaussian, Tweedie, NegativeBinomial>;
+using PositiveLosses =
+    LossList<Poisson, PoissonIdentity, PoissonSqrt, GammaLog, GammaInverse, GammaIdentity, InverseGaussian,
+             InverseGaussianIdentity, InverseGaussianInverse, InverseGaussianLog, Tweedie, NegativeBinomial>;
 using PositiveDistributions =
     LossList<PoissonCounts, GammaNumbers, InverseGaussianNumbers, TweedieNumbers, NegativeBinomialCounts, QuasiPoisson>;
 

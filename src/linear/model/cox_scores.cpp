@@ -6,7 +6,8 @@
 //
 //   event_i (x_i - mean of m_k at t_i) - exp(z_i) sum over k up to t_i of share_k a_ik / D_k (x_i - m_k)
 //
-// where a_ik is 1 - fraction_k for the events at the time of k and 1 for all other rows.
+// over terms of its stratum after its entry, where a_ik is 1 - fraction_k for the events at the time of k and 1 for all
+// other rows.
 #include <cmath>
 #include <map>
 
@@ -39,7 +40,7 @@ class ScoreResiduals {
         groups_(groups),
         sheaf_(problem.sheaf),
         tables_(
-            make_risk_tables(sheaf_.times, sheaf_.targets, sheaf_.row_weights, 1, problem.params.ties == Ties::efron)),
+            make_risk_tables(sheaf_.risk, sheaf_.targets, sheaf_.row_weights, 1, problem.params.ties == Ties::efron)),
         features_(static_cast<std::size_t>(dataset.features())) {
     double highest = -HUGE_VAL;
     over_rows(sheaf_, [&](std::size_t i, double) { highest = std::max(highest, z[i]); });
@@ -47,33 +48,70 @@ class ScoreResiduals {
   }
 
   /// The sum over rows, or groups, of products of their residuals, each times the row's weight.
-  std::vector<double> products() const {
-    TermSums past(features_);  // of the terms up to a time
-    walk_back([&](std::size_t, std::size_t, const TermSums& terms) {
-      past.rate += terms.rate;
-      add(1, terms.x, past.x);
+  std::vector<double> products() {
+    std::vector<TermSums> totals;  // of strata, the last one first
+    walk_back([&](std::size_t, std::size_t last, const TermSums& terms) {
+      if (ends_stratum(last)) totals.emplace_back(features_);
+      totals.back().rate += terms.rate;
+      add(1, terms.x, totals.back().x);
     });
-    std::vector<double> result(features_ * features_, 0.0);
-    std::map<std::int32_t, std::vector<double>> of_groups;
+    products_.assign(features_ * features_, 0.0);
+    TermSums past(features_);                         // of the terms of a stratum up to a time
+    std::map<std::size_t, std::vector<double>> open;  // residuals of rows that enter earlier, by place
+    std::size_t stratum = 0, entering = 0;
     walk_back([&](std::size_t first, std::size_t last, const TermSums& terms) {
+      if (ends_stratum(last)) {
+        past = totals[stratum++];
+        entering = last + 1;
+      }
+      for (; entering > 0 && enters_since(entering - 1, first); --entering)
+        take_entered(static_cast<std::size_t>(tables_.entering[entering - 1]), past, open);
       for (std::size_t place = first; place <= last; ++place) {
-        const auto row = row_at(place);
-        const auto residual = residual_of(row, past, terms);
-        if (groups_.empty())
-          add_products(residual, result);
+        auto residual = residual_of(row_at(place), past, terms);
+        if (enters_late(place))
+          open.emplace(place, std::move(residual));
         else
-          add(1, residual, of_groups.try_emplace(groups_[row], features_, 0.0).first->second);
+          take(row_at(place), residual);
       }
       past.rate -= terms.rate;
       add(-1, terms.x, past.x);
     });
-    for (const auto& [group, sum] : of_groups) add_products(sum, result);
-    return result;
+    for (const auto& [group, sum] : of_groups_) add_products(sum, products_);
+    return products_;
   }
 
  private:
   std::size_t row_at(std::size_t place) const { return static_cast<std::size_t>(tables_.order[place]); }
   bool is_event(std::size_t row) const { return tables_.shares[row] > 0; }
+  bool ends_stratum(std::size_t place) const {
+    return tables_.stratum_last.empty() ? place + 1 == tables_.order.size()
+                                        : static_cast<std::size_t>(tables_.stratum_last[place]) == place;
+  }
+  /// Whether events came before the row of a place entered.
+  bool enters_late(std::size_t place) const { return !tables_.before.empty() && tables_.before[place] >= 0; }
+  /// Whether the row at a position in the order of entries enters at the time of place `first` or later.
+  bool enters_since(std::size_t position, std::size_t first) const {
+    if (tables_.entering.empty()) return false;
+    const auto place = static_cast<std::size_t>(tables_.entering[position]);
+    return enters_late(place) && static_cast<std::size_t>(tables_.before[place]) >= first;
+  }
+
+  /// `past`: of the terms before it entered, for which it was not at risk.
+  void take_entered(std::size_t place, const TermSums& past, std::map<std::size_t, std::vector<double>>& open) {
+    const std::size_t row = row_at(place);
+    auto residual = std::move(open.at(place));
+    open.erase(place);
+    const auto x = features_of(row);
+    const double factor = weight_of(sheaf_, row) * hazards_[row];
+    for (std::size_t j = 0; j < features_; ++j) residual[j] += factor * (x[j] * past.rate - past.x[j]);
+    take(row, residual);
+  }
+  void take(std::size_t row, std::span<const double> residual) {
+    if (groups_.empty())
+      add_products(residual, products_);
+    else
+      add(1, residual, of_groups_.try_emplace(groups_[row], features_, 0.0).first->second);
+  }
 
   std::vector<double> features_of(std::size_t row) const {
     std::vector<double> x(features_, 0.0);
@@ -94,7 +132,13 @@ class ScoreResiduals {
   void walk_back(Visit&& visit) const {
     double at_risk = 0;
     std::vector<double> at_risk_x(features_, 0.0);
+    std::size_t absent = 0;  // places from here on in the order of entries are not at risk
     for (std::size_t end = tables_.order.size(); end > 0;) {
+      if (ends_stratum(end - 1)) {
+        at_risk = 0;
+        at_risk_x.assign(features_, 0.0);
+        absent = end;
+      }
       const auto first = static_cast<std::size_t>(tables_.first[end - 1]);
       double events = 0;
       std::vector<double> events_x(features_, 0.0);
@@ -107,6 +151,13 @@ class ScoreResiduals {
         if (!is_event(row)) continue;
         events += e;
         add(e, x, events_x);
+      }
+      while (!tables_.absent.empty() && tables_.absent[first] >= 0 &&
+             absent > static_cast<std::size_t>(tables_.absent[first])) {
+        const std::size_t row = row_at(static_cast<std::size_t>(tables_.entering[--absent]));
+        const double e = weight_of(sheaf_, row) * hazards_[row];
+        at_risk -= e;
+        add(-e, features_of(row), at_risk_x);
       }
       visit(first, end - 1, terms_of(first, end, at_risk, at_risk_x, events, events_x));
       end = first;
@@ -160,6 +211,8 @@ class ScoreResiduals {
   RiskTables tables_;
   std::size_t features_;
   std::vector<double> hazards_;  // exp(z), up to a factor
+  std::vector<double> products_;
+  std::map<std::int32_t, std::vector<double>> of_groups_;  // sums of residuals
 };
 
 }  // namespace

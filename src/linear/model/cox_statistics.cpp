@@ -16,7 +16,7 @@ namespace {
 double log_likelihood(const GlmProblem& problem, std::span<const double> z) {
   const auto& sheaf = problem.sheaf;
   const auto tables =
-      make_risk_tables(sheaf.times, sheaf.targets, sheaf.row_weights, 1, problem.params.ties == Ties::efron);
+      make_risk_tables(sheaf.risk, sheaf.targets, sheaf.row_weights, 1, problem.params.ties == Ties::efron);
   const RiskArrays<double> risk(tables, 1, Device::cpu());
   const auto sets = risk.sets();
   using Likelihood = PartialLikelihood<OneThread, double>;
@@ -29,17 +29,20 @@ double log_likelihood(const GlmProblem& problem, std::span<const double> z) {
 
 /// Harrell's concordance of the rows of weight above 0.
 void add_concordance(const GlmSheaf& sheaf, std::span<const double> z, SurvivalStatistics& survival) {
-  std::vector<double> values, times, weights;
+  std::vector<double> values, weights;
+  RiskTimes risk;
   std::vector<std::uint8_t> events;
   for (std::size_t i = 0; i < z.size(); ++i) {
     if (!(weight_of(sheaf, i) > 0)) continue;
     values.push_back(z[i]);
-    times.push_back(sheaf.times[i]);
+    risk.times.push_back(sheaf.risk.times[i]);
+    if (!sheaf.risk.entries.empty()) risk.entries.push_back(sheaf.risk.entries[i]);
+    if (!sheaf.risk.strata.empty()) risk.strata.push_back(sheaf.risk.strata[i]);
     weights.push_back(weight_of(sheaf, i));
     events.push_back(sheaf.targets[i] != 0 ? 1 : 0);
     survival.events += events.back();
   }
-  const auto pairs = concordant_pairs(values, times, events, weights);
+  const auto pairs = concordant_pairs(values, risk, events, weights);
   survival.concordance = pairs.pairs > 0 ? pairs.share() : 0.0;
 }
 

@@ -169,7 +169,7 @@ void describe_glm(File& file, Model& model) {
   auto& glm = *model.glm;
   file.keyword("glm");
   file.choice(glm.family, names_up_to(distributions().back().family));
-  file.choice(glm.link, names_up_to(GlmLink::inverse_square));
+  file.choice(glm.link, names_up_to(GlmLink::sqrt));
   if constexpr (File::reading) {
     const auto known = glm_links(glm.family);
     if (std::find(known.begin(), known.end(), glm.link) == known.end())

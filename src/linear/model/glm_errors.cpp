@@ -29,7 +29,10 @@ std::vector<double> curvatures_of(const GlmProblem& problem, std::span<const dou
     over_rows(problem.sheaf, [&](std::size_t i, double weight) {
       const double prediction = Functor::prediction(z[i], parameter);  // of classes: log odds
       if (!expected) {
-        result[i] = weight * curvature(i, problem.sheaf.targets[i]);
+        if constexpr (is_scored<Functor>)
+          result[i] = weight * Functor::second(z[i], problem.sheaf.targets[i], parameter);
+        else
+          result[i] = weight * curvature(i, problem.sheaf.targets[i]);
       } else if constexpr (Functor::targets == TargetRange::classes) {
         const double share = 1 / (1 + std::exp(-prediction));
         result[i] = weight * (share * curvature(i, 1.0) + (1 - share) * curvature(i, -1.0));

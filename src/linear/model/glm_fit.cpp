@@ -111,6 +111,9 @@ LinearModel train_glm(const Context& context, const Dataset<T>& dataset, const G
   glm.link = decided.link;
   glm.alpha = decided.alpha;
   glm.parameter = problem.params.parameter;
+  if (decided.family == GlmFamily::negative_binomial && decided.theta == 0)
+    glm.parameter_error =
+        linear::theta_error(problem, linear::training_decisions(context, dataset, problem, fits.weights));
   glm.ties = decided.ties;
   glm.solver = chosen_solver(problem.params, problem.sheaf, dataset.features());
   glm.fit = fits.tasks.front();

@@ -20,7 +20,8 @@ const Choices<GlmLink>& links() {
   static const Choices<GlmLink> choices{{"auto", GlmLink::automatic},  {"identity", GlmLink::identity},
                                         {"logit", GlmLink::logit},     {"probit", GlmLink::probit},
                                         {"cloglog", GlmLink::cloglog}, {"log", GlmLink::log},
-                                        {"inverse", GlmLink::inverse}, {"inverse-square", GlmLink::inverse_square}};
+                                        {"inverse", GlmLink::inverse}, {"inverse-square", GlmLink::inverse_square},
+                                        {"cauchit", GlmLink::cauchit}, {"sqrt", GlmLink::sqrt}};
   return choices;
 }
 

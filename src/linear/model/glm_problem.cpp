@@ -35,17 +35,18 @@ void check_parameters(const GlmOptions& options, const GlmKind& kind, double val
   const bool open = parameter.name.empty() || (parameter.estimated && value == 0);
   if (!open && !parameter.holds(value))
     fail_usage("{} is {}, not {}{}", parameter.about, range_text(parameter), value, parameter.hint);
-  const bool positive = info(kind.loss).positive_decisions;
-  if (positive && !options.intercept)
+  const int side = info(kind.loss).decision_sign;
+  if (side != 0 && !options.intercept)
     fail_usage("the link {} needs an intercept: without features it would have no value", to_string(kind.link));
-  if (positive && !options.offsets.empty())
-    fail_usage("offsets are not for the link {}, under which decision values stay above 0", to_string(kind.link));
+  if (side != 0 && !options.offsets.empty())
+    fail_usage("offsets are not for the link {} of the family {}, under which decision values stay {} 0",
+               to_string(kind.link), to_string(kind.family), side > 0 ? "above" : "below");
 }
 
 /// L-BFGS and conjugate gradients have an intercept, which does not matter to the likelihood, so that their coordinates
 /// are those of centred features.
 void set_survival_targets(std::int64_t features, GlmProblem& problem) {
-  problem.sheaf.times = problem.labels.values;
+  problem.sheaf.risk = problem.labels.risk_times();
   problem.sheaf.targets.assign(problem.labels.events.begin(), problem.labels.events.end());
   problem.params.solver = chosen_solver(problem.params, problem.sheaf, features);
   problem.params.intercept = problem.params.solver != GlmSolver::newton;
@@ -89,6 +90,17 @@ void for_glm_predictions(const Context& context, const Dataset<T>& dataset, cons
   };
   for_device_decisions<T>(context, dataset, weights, problem.params.intercept ? T(1) : T(0), problem.params.columns,
                           reserved, use, respond);
+}
+
+/// Links that have no value at the mean of the target.
+void check_mean(const GlmProblem& problem, const std::string& source) {
+  if (problem.kind.loss != Loss::gaussian_log && problem.kind.loss != Loss::gaussian_inverse) return;
+  double sum = 0;
+  for (std::size_t i = 0; i < problem.sheaf.targets.size(); ++i)
+    sum += problem.sheaf.targets[i] * (problem.sheaf.row_weights.empty() ? 1.0 : problem.sheaf.row_weights[i]);
+  if (!(sum > 0))
+    fail("{}: the mean of the target is not above 0, and the link {} needs that; use the link identity", source,
+         to_string(problem.kind.link));
 }
 
 /// Whether all targets that count are the same. A single sample is an Error.
@@ -138,6 +150,7 @@ GlmProblem make_glm_problem(const Target& target, const std::string& source, std
                   fmt::format("the family {}", to_string(kind.family)));
     problem.constant_target =
         kind.dispersed && is_constant(target, source, row_weights) && options.intercept && options.offsets.empty();
+    check_mean(problem, source);
     return problem;
   }
   check_two_classes(problem.labels, source);

@@ -187,6 +187,16 @@ std::vector<double> training_decisions(const Context& context, const Dataset<T>&
   return z;
 }
 
+/// First and second derivative of a row's log-likelihood in theta.
+struct ThetaTerms {
+  double slope = 0, curvature = 0;
+};
+static ThetaTerms theta_terms(double theta, double y, double mean) {
+  const double both = mean + theta;
+  return {digamma(theta + y) - digamma(theta) + std::log(theta / both) + 1 - (y + theta) / both,
+          trigamma(theta + y) - trigamma(theta) + 1 / theta - 2 / both + (y + theta) / (both * both)};
+}
+
 /// Newton's method on the logarithm of theta, kept within a factor of e.
 double likely_theta(const GlmProblem& problem, std::span<const double> decisions, double start) {
   constexpr double endless = 1e7;
@@ -196,11 +206,9 @@ double likely_theta(const GlmProblem& problem, std::span<const double> decisions
     double curvature = 0;
     over_rows(problem.sheaf, [&](std::size_t i, double weight) {
       const double y = problem.sheaf.targets[i];
-      const double mean = mean_of(problem, decisions[i]);
-      slope += weight * (digamma(theta + y) - digamma(theta) + std::log(theta / (theta + mean)) + 1 -
-                         (y + theta) / (mean + theta));
-      curvature += weight * (trigamma(theta + y) - trigamma(theta) + 1 / theta - 2 / (mean + theta) +
-                             (y + theta) / ((mean + theta) * (mean + theta)));
+      const auto terms = theta_terms(theta, y, mean_of(problem, decisions[i]));
+      slope += weight * terms.slope;
+      curvature += weight * terms.curvature;
     });
     // d/dlog(theta) = theta slope; the second derivative theta^2 curvature + theta slope.
     const double second = theta * theta * curvature + theta * slope;
@@ -211,6 +219,15 @@ double likely_theta(const GlmProblem& problem, std::span<const double> decisions
     if (std::abs(change) < 1e-12) break;
   }
   return theta;
+}
+
+double theta_error(const GlmProblem& problem, std::span<const double> decisions) {
+  const double theta = problem.params.parameter;
+  double information = 0;
+  over_rows(problem.sheaf, [&](std::size_t i, double weight) {
+    information -= weight * theta_terms(theta, problem.sheaf.targets[i], mean_of(problem, decisions[i])).curvature;
+  });
+  return information > 0 ? 1 / std::sqrt(information) : 0;
 }
 
 double dispersion_of(const GlmProblem& problem, double pearson, const GlmStatistics& statistics) {

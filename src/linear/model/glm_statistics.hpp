@@ -17,6 +17,8 @@ std::vector<double> training_decisions(const Context& context, const Dataset<T>&
 /// The theta of a negative binomial target with these means that has the largest likelihood. 0: it grows without end,
 /// for the target varies no more than a Poisson variable does.
 double likely_theta(const GlmProblem& problem, std::span<const double> decisions, double start);
+/// Its standard error, by the second derivative of the likelihood at these means; 0: there is none.
+double theta_error(const GlmProblem& problem, std::span<const double> decisions);
 
 /// Pearson's statistic over its degrees of freedom, or 1 if the family fixes the dispersion.
 double dispersion_of(const GlmProblem& problem, double pearson, const GlmStatistics& statistics);

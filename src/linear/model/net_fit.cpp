@@ -13,7 +13,7 @@ NetSheaf sheaf_of(linear::NetProblem& made, const NetOptions& options, std::int6
   sheaf.row_weights = std::move(made.row_weights);
   sheaf.target_columns = made.problem.sheaf.target_columns;
   sheaf.targets = std::move(made.problem.sheaf.targets);
-  if (options.loss == Loss::cox) sheaf.times = made.problem.labels.values;
+  if (options.loss == Loss::cox) sheaf.risk = made.problem.labels.risk_times();
   sheaf.offsets = options.offsets;
   sheaf.penalty_factors = options.penalty_factors;
   linear::add_limits(options, features, sheaf);

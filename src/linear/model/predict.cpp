@@ -64,10 +64,10 @@ void add_offsets(const LinearModel& model, std::span<const double> offsets, Pred
   const Loss loss = model.net   ? net_loss(model)
                     : model.glm ? linear::glm_kind(model.glm->family, model.glm->link).loss
                                 : Loss::squared;
-  const bool suits = model.glm ? !info(loss).positive_decisions : info(loss).net.offsets;
+  const bool suits = model.glm ? info(loss).decision_sign == 0 : info(loss).net.offsets;
   if (!suits)
     fail_usage(
-        "the model has no offsets; they are for generalised linear models without inverse links, and for "
+        "the model has no offsets; they are for generalised linear models whose link takes all numbers, and for "
         "elastic nets of counts, survival and several classes");
   linear::check_offsets(offsets, predictions.rows, model.columns > 1 ? model.class_names : std::vector<std::string>());
   for (std::size_t e = 0; e < offsets.size(); ++e) predictions.decisions[e] += offsets[e];

@@ -33,7 +33,7 @@ struct Single {
     return value;
   }
   static double largest(double value) { return value; }
-  static double sum_before(double /*value*/) { return 0; }
+  static double sum_before(double /*value*/, bool /*starts_anew*/) { return 0; }
   /// The places of the numbers that are not 0; returns their number.
   template <class T>
   static std::int32_t list_nonzero(const T* w, std::int32_t count, std::int32_t* places) {

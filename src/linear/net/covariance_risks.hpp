@@ -159,11 +159,22 @@ class RiskRows {
       for (std::size_t a = 0; a < wide; ++a) mean[a] = (later[a] - fraction * tied[a]) * inverse;
       add_square(-share, mean.data());
     };
+    const auto add_later = [&](double factor, std::int64_t place) {
+      for (std::size_t a = 0; a < wide; ++a) later[a] += factor * row(place)[a];
+    };
+    std::int64_t absent = sets_.rows;  // places from here on in the order of entries are not at risk
     for (std::int64_t k = sets_.rows; k-- > 0;) {
-      const double e = likelihood_.exponential(k);
-      for (std::size_t a = 0; a < wide; ++a) later[a] += e * row(k)[a];
+      if (sets_.ends_stratum(k)) {
+        std::fill(later.begin(), later.end(), 0.0);
+        absent = k + 1;
+      }
+      add_later(likelihood_.exponential(k), k);
       add_square(likelihood_.expected(k), row(k));
       if (sets_.first[k] != k) continue;  // rows of this time are still to come
+      while (sets_.absent != nullptr && sets_.absent[k] >= 0 && absent > sets_.absent[k]) {
+        const std::int64_t place = sets_.entering[--absent];
+        add_later(-likelihood_.exponential(place), place);
+      }
       std::fill(tied.begin(), tied.end(), 0.0);
       double shares = 0;
       for (std::int64_t l = k; l <= sets_.last[k]; ++l) {
@@ -182,6 +193,7 @@ class RiskRows {
     }
     for (std::size_t a = 0; a < count; ++a) std::copy_n(sums.data() + a * wide, a + 1, out + a * stride);
   }
+
   OneThread team_;
   RiskSets<T> sets_;
   std::vector<double> row_weights_, row_z_;  // by row, all else by place

@@ -200,27 +200,25 @@ bool takes_offsets(Loss loss) {
 
 /// Times, events and nothing but them.
 void check_survival(const NetSheaf& sheaf) {
-  require(static_cast<std::int64_t>(sheaf.times.size()) == sheaf.examples && sheaf.target_columns == 1,
+  const auto rows = static_cast<std::size_t>(sheaf.examples);
+  require(sheaf.risk.times.size() == rows && sheaf.target_columns == 1,
           "Cox models have a time and an event for each row");
+  require((sheaf.risk.entries.empty() || sheaf.risk.entries.size() == rows) &&
+              (sheaf.risk.strata.empty() || sheaf.risk.strata.size() == rows),
+          "entries and strata of Cox models are one a row");
 }
 
 }  // namespace
 
 RiskTables risk_tables(const NetSheaf& sheaf, const NetParams& params) {
   if (params.loss != Loss::cox) return {};
-  return make_risk_tables(sheaf.times, sheaf.targets, sheaf.row_weights, sheaf.weight_columns,
+  return make_risk_tables(sheaf.risk, sheaf.targets, sheaf.row_weights, sheaf.weight_columns,
                           params.ties == Ties::efron);
 }
 
 NetNull null_cox(const NetSheaf& sheaf, const RiskTables& risk, const NetPath& path, double total,
                  std::vector<double>* residuals) {
-  const RiskSets<double> sets{sheaf.examples,
-                              risk.order.data(),
-                              risk.first.data(),
-                              risk.last.data(),
-                              risk.shares.data() + path.rows,
-                              risk.fractions.empty() ? nullptr : risk.fractions.data() + path.rows,
-                              sheaf.weight_columns};
+  const auto sets = risk_sets_of(risk, sheaf.weight_columns, path.rows);
   const OneThread team;
   using Likelihood = PartialLikelihood<OneThread, double>;
   std::vector<double> memory(static_cast<std::size_t>(sheaf.examples) * Likelihood::vectors);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "linear/losses/losses.hpp"
+#include "linear/softmax_intercepts.hpp"
 #include "statistics/risk_sets.hpp"
 
 namespace sheaf {
@@ -57,6 +58,19 @@ std::vector<double> null_decisions(const NetResponse& response, bool intercept) 
   const std::size_t rows = response.rows();
   const auto weights = row_weights(response);
   std::vector<double> z;
+  if (response.loss == Loss::softmax && !response.offsets.empty()) {
+    const auto at = [&](std::int64_t i, std::int32_t k) {
+      return static_cast<std::size_t>(k) * rows + static_cast<std::size_t>(i);
+    };
+    const SoftmaxRows all{static_cast<std::int64_t>(rows), response.classes,
+                          [&](std::int64_t i) { return weights[static_cast<std::size_t>(i)]; },
+                          [&](std::int64_t i, std::int32_t k) { return response.targets[at(i, k)]; },
+                          [&](std::int64_t i, std::int32_t k) { return response.offsets[at(i, k)]; }};
+    std::vector<double> constants(static_cast<std::size_t>(response.classes), 0.0);
+    if (intercept) constants = softmax_intercepts(all, constants);
+    for (std::size_t e = 0; e < response.offsets.size(); ++e) z.push_back(constants[e / rows] + response.offsets[e]);
+    return z;
+  }
   for (std::size_t k = 0; k < static_cast<std::size_t>(response.classes); ++k) {
     const auto column = std::span(response.targets).subspan(k * rows, rows);
     double constant = 0;
@@ -81,9 +95,12 @@ void check_sizes(const NetResponse& response, std::span<const double> decisions)
   need(rows * static_cast<std::size_t>(response.classes) == response.targets.size() &&
            decisions.size() % response.targets.size() == 0,
        "there must be a target, and a decision value of each model, for each row and class");
-  for (const auto* list : {&response.weights, &response.offsets, &response.saturated})
-    need(list->empty() || list->size() == rows, "weights and offsets must be one a row");
-  need(response.loss != Loss::cox || response.times.size() == rows, "survival needs a time for each row");
+  for (const auto* list : {&response.weights, &response.saturated})
+    need(list->empty() || list->size() == rows, "weights must be one a row");
+  const std::size_t offsets = response.loss == Loss::softmax ? response.targets.size() : rows;
+  need(response.offsets.empty() || response.offsets.size() == offsets,
+       "offsets must be one a row, of classes one for each");
+  need(response.loss != Loss::cox || response.risk.times.size() == rows, "survival needs a time for each row");
 }
 
 std::vector<double> row_weights(const NetResponse& response) {
@@ -127,7 +144,7 @@ CoxDeviance::CoxDeviance(const NetResponse& response, std::span<const double> we
     : CoxDeviance(response, std::vector<float>(weights.begin(), weights.end())) {}
 
 CoxDeviance::CoxDeviance(const NetResponse& response, const std::vector<float>& weights)
-    : risk_(make_risk_tables(response.times, response.targets, weights, 1, false), 1, Device::cpu()),
+    : risk_(make_risk_tables(response.risk, response.targets, weights, 1, false), 1, Device::cpu()),
       rows_(risk_.sets(), std::vector<double>(weights.begin(), weights.end())),
       residuals_(weights.size()),
       curvatures_(weights.size()) {
@@ -184,10 +201,10 @@ bool is_certain(const NetResponse& response, std::span<const double> decisions) 
   return false;
 }
 
-std::vector<double> martingale_residuals(std::span<const double> times, std::span<const double> events,
+std::vector<double> martingale_residuals(const RiskTimes& risk, std::span<const double> events,
                                          std::span<const float> weights, std::span<const double> values, Ties ties) {
-  const RiskArrays<double> risk(make_risk_tables(times, events, weights, 1, ties == Ties::efron), 1, Device::cpu());
-  const auto sets = risk.sets();
+  const auto tables = make_risk_tables(risk, events, weights, 1, ties == Ties::efron);
+  const auto sets = risk_sets_of(tables, 1, 0);
   std::vector<double> memory(values.size() * PartialLikelihood<OneThread, double>::vectors);
   const OneThread team;
   PartialLikelihood<OneThread, double> likelihood(team, sets, memory.data());
@@ -199,19 +216,7 @@ std::vector<double> martingale_residuals(std::span<const double> times, std::spa
   likelihood.load([&](std::int64_t i) { return values[static_cast<std::size_t>(i)]; },
                   [&](std::int64_t i) { return weights.empty() ? 1.0F : weights[static_cast<std::size_t>(i)]; });
   std::vector<double> residuals(events.begin(), events.end());
-  double hazard = 0;
-  for (std::int64_t k = 0; k < sets.rows;) {
-    const auto last = sets.last[k];
-    double late = 0;  // what events of this time are not at risk for
-    for (auto place = k; place <= last; ++place) {
-      if (!(sets.share(place) > 0)) continue;
-      const double rate = sets.share(place) / likelihood.denominator(place);
-      hazard += rate;
-      late += sets.fraction(place) * rate;
-    }
-    for (; k <= last; ++k)
-      residuals[at(k)] -= std::exp(values[at(k)] - top) * (hazard - (sets.share(k) > 0 ? late : 0));
-  }
+  for (std::int64_t k = 0; k < sets.rows; ++k) residuals[at(k)] -= std::exp(values[at(k)] - top) * likelihood.hazard(k);
   return residuals;
 }
 

@@ -117,7 +117,7 @@ double weighted_auc(Values values, Values targets, Values weights) {
 
 double weighted_concordance(const NetResponse& response, Values values, Values weights) {
   const std::vector<std::uint8_t> events(response.targets.begin(), response.targets.end());
-  return concordant_pairs(values, response.times, events, weights).share();
+  return concordant_pairs(values, response.risk, events, weights).share();
 }
 
 /// A measure of some rows together, those of a weight above 0.

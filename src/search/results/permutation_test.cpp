@@ -25,6 +25,8 @@ Target reordered(Target target, const std::vector<std::int32_t>& from) {
   reorder(from, target.values);
   reorder(from, target.classes);
   reorder(from, target.events);
+  reorder(from, target.entries);
+  reorder(from, target.strata);
   for (auto& column : target.further) reorder(from, column.values);
   return target;
 }
