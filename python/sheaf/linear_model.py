@@ -22,6 +22,7 @@ from ._base import (
     check_squares,
     choice,
     close_tolerance,
+    is_small,
     number,
 )
 from ._compat import check_weights, validate
@@ -265,7 +266,8 @@ class Ridge(LinearMixin, WeightedRegressor):
     tol : float, default=1e-10
         Training stops where the gradient has become this small a share of the one at the start. Smaller than
         scikit-learn's, which solves the equations directly. With `positive` the duality gap as a share of the variance
-        of y. An alpha of 0 and several targets are solved directly.
+        of y. Few rows, an alpha of 0 and several targets are solved
+        directly.
     solver : str, default='auto'
         Taken for scikit-learn's signature; the data decide.
     positive : bool, default=False
@@ -374,7 +376,8 @@ class Ridge(LinearMixin, WeightedRegressor):
         number("alpha", self.alpha, "alpha")
         if self.positive and y.ndim == 2:
             raise ValueError("positive is for one target")
-        if self.positive or (y.ndim == 1 and self.alpha != 0):
+        directly = y.ndim == 2 or self.alpha == 0 or is_small(self, X)
+        if self.positive or not directly:
             self._train(X, y, weights)
         else:
             self._solve(X, y, weights, names or [f"y{k + 1}" for k in range(y.shape[-1])])
