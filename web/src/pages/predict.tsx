@@ -1,7 +1,7 @@
 // Predictions for new rows: a file, or one row that is typed.
 import { useMemo, useRef, useState } from "preact/hooks";
 
-import { address, finished, get, post, runs as allRuns } from "../lib/api";
+import { address, datasetRow, finished, get, post, runs as allRuns } from "../lib/api";
 import { brief, grouped, percent, plural } from "../lib/format";
 import { useLoad } from "../lib/hooks";
 import { link, replace, type Route } from "../lib/router";
@@ -76,6 +76,18 @@ function WithModel({ id }: { id: string }) {
     }
     if (turn === latest.current) setBusy(false);
   };
+  /** Of a wide dataset the form has some columns; the others are those of the example. */
+  const predictTyped = async (columns: string[], row: string[]) => {
+    if (run.value?.dataset && inputs.value && inputs.value.total_columns > mostColumns) {
+      setBusy(true);
+      const typed = new Map(columns.map((name, k) => [name, row[k]]));
+      const whole = await datasetRow(run.value.dataset, 0);
+      const keep = whole.names.map((name, k) => [name, typed.get(name) ?? whole.values[k] ?? ""] as const).filter(([name]) => name !== inputs.value!.label);
+      columns = keep.map(([name]) => name);
+      row = keep.map(([, value]) => value);
+    }
+    await predict({ columns, rows: [row] }, true);
+  };
   const error = inputs.error ?? run.error;
   if (error) return <Failure error={error} again={inputs.again} />;
   if (!inputs.value) return <Waiting what="Reading the model" />;
@@ -101,7 +113,7 @@ function WithModel({ id }: { id: string }) {
             </div>
           )}
         </Card>
-        <TypedRow inputs={inputs.value} busy={busy} onPredict={(columns, row) => void predict({ columns, rows: [row] }, true)} />
+        <TypedRow inputs={inputs.value} busy={busy} onPredict={(columns, row) => void predictTyped(columns, row).catch((failure) => (complain(failure), setBusy(false)))} />
       </div>
       {busy && <Waiting what="Predicting" />}
       {result && !busy && <Outcome key={result.prediction.id} {...result} />}
@@ -110,6 +122,7 @@ function WithModel({ id }: { id: string }) {
 }
 
 const mostInputs = 60;
+const mostColumns = 500; // that the server names
 
 function TypedRow(props: { inputs: Inputs; busy: boolean; onPredict: (columns: string[], row: string[]) => void }) {
   const { inputs } = props;
