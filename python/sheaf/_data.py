@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
 
-from . import _core, _progress
+from . import _core
 
 #: Precisions by the names that estimators take, and the C++ library's.
 PRECISIONS = {"float32": "float", "float64": "double"}
+_LISTEN_AFTER = 1.0  # seconds; shorter work shows nothing
 
 
 def number_text(value: Any) -> str:
@@ -78,7 +81,45 @@ def make_context(estimator: Any, *, seed: int = 0, verbose: int = 0) -> _core.Co
     threads = _threads_of(estimator)
     if threads:
         settings["threads"] = str(threads)
-    return _core.Context(settings, _progress.listener(verbose))
+    return _core.Context(settings, listener(verbose))
+
+
+class _Bar:
+    """How far long work is, on a terminal or in a notebook: a bar of tqdm where that is installed, else a line that is written over."""
+
+    def __init__(self) -> None:
+        self._begin = time.monotonic()
+        self._stage = ""
+        self._bar: Any = None
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        if not stage or total <= 0 or time.monotonic() - self._begin < _LISTEN_AFTER:
+            return
+        share = min(1.0, done / total)
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            print(f"\r{stage}: {100 * share:3.0f} %", end="", file=sys.stderr, flush=True)
+            return
+        if stage != self._stage:
+            self.close()
+            self._bar = tqdm(desc=stage, total=100, leave=False, unit="%")
+            self._stage = stage
+        self._bar.n = round(100 * share)
+        self._bar.refresh()
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def listener(verbose: int) -> Callable[[str, int, int], None] | None:
+    """The function that is called ten times a second while the library works; None where nobody sees it, as in a pipe."""
+    seen = sys.stderr.isatty() or "ipykernel" in sys.modules
+    return _Bar() if verbose and seen else None
 
 
 def _threads_of(estimator: Any) -> Any:

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils import Bunch
 
 from . import _core
-from ._progress import listener
+from ._data import listener
 
 # docs/formats.md, "The layout of .sheaf files": the first bytes, and where the number of bytes of a value stands.
 _MAGIC = b"\x89SHEAF\r\n"

@@ -183,7 +183,7 @@ def test_no_bar_in_a_pipe():
     program = (
         "import sheaf, numpy\n"
         "X = numpy.random.RandomState(0).rand(3000, 60)\n"
-        "sheaf._progress._LISTEN_AFTER = 0\n"
+        "sheaf._data._LISTEN_AFTER = 0\n"
         "sheaf.SVC(verbose=1, C=1e4, gamma=1).fit(X, X[:, 0] + 0.5 * X[:, 1] > 0.75)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

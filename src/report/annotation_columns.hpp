@@ -10,6 +10,7 @@
 #include <sheaf/dataset.hpp>
 
 #include "report/csv_text.hpp"
+#include "report/page.hpp"
 
 namespace sheaf::report {
 
@@ -36,6 +37,19 @@ inline void add_annotation_heading(const Annotations& annotations, std::vector<s
 inline void add_annotation_cells(const Annotations& annotations, std::string_view feature,
                                  std::vector<std::string>& row) {
   for (auto& text : annotations.of(feature)) row.push_back(std::move(text));
+}
+
+/// The texts of the features of a chart, in its order; "" if there are none.
+inline std::string annotation_table(const Annotations& annotations, const std::vector<std::string>& features) {
+  if (annotations.empty() || features.empty()) return {};
+  std::vector<std::vector<std::string>> rows{{"feature"}};
+  std::string alignment = "l";
+  add_annotation_heading(annotations, rows[0], alignment);
+  for (const auto& feature : features) {
+    rows.push_back({feature});
+    add_annotation_cells(annotations, feature, rows.back());
+  }
+  return scrolled(table(rows, alignment));
 }
 
 /// A member `annotations` of an object about a feature, if there are any.

@@ -225,19 +225,6 @@ std::string learning_card(const SearchResult& r) {
       legend({{"f0", "held-out rows"}, {"f1", "training rows"}}) + learning_curve_chart(r));
 }
 
-/// What the dataset says of the features of a chart, in its order; "" if it says nothing.
-std::string annotation_table(const SearchResult& r, const std::vector<std::string>& features) {
-  if (r.annotations.empty() || features.empty()) return {};
-  std::vector<std::vector<std::string>> rows{{"feature"}};
-  std::string alignment = "l";
-  add_annotation_heading(r.annotations, rows[0], alignment);
-  for (const auto& feature : features) {
-    rows.push_back({feature});
-    add_annotation_cells(r.annotations, feature, rows.back());
-  }
-  return scrolled(table(rows, alignment));
-}
-
 std::string importance_card(const SearchResult& r) {
   constexpr std::size_t most = 20;
   if (r.importance.empty()) return {};
@@ -249,7 +236,7 @@ std::string importance_card(const SearchResult& r) {
                   "split; lines: one standard deviation over the splits. Features that say the same share their "
                   "importance.",
                   info(*r.options.score).title, r.options.permutation_importance),
-      importance_bars(r, most) + annotation_table(r, names));
+      importance_bars(r, most) + annotation_table(r.annotations, names));
 }
 
 std::string weights_cards(const SearchResult& r) {
@@ -267,7 +254,7 @@ std::string weights_cards(const SearchResult& r) {
       names.push_back(weights->feature_names[static_cast<std::size_t>(j)]);
     cards +=
         card("The largest weights", fmt::format("Of the model trained on all rows. To the right: speaks for {}.", name),
-             largest_weights_chart(*weights, column, most_weights) + annotation_table(r, names));
+             largest_weights_chart(*weights, column, most_weights) + annotation_table(r.annotations, names));
   }
   return cards;
 }
