@@ -223,7 +223,7 @@ std::string importance_text(const SearchResult& r) {
       "\n{}{}\n", bold("Permutation importance"),
       dim(fmt::format("  by how much {} gets worse where a feature is shuffled", info(*r.options.score).title)));
   if (rows.empty()) return text + "  no feature's shuffling makes it worse\n";
-  return text + table(rows, "lrlrl", 2);
+  return text + table(rows, "lrlrl" + std::string(r.annotations.columns.size(), 'l'), 2);
 }
 
 /// The share of neighbours and predictions that feature weights change.
