@@ -136,7 +136,7 @@ std::string chosen_text(const SearchResult& r) {
     rows.push_back({metric_title(metric, r), score_text(summary.mean), "+-", score_text(summary.standard_deviation)});
     if (summary.splits < r.splits) rows.back().push_back(fmt::format("over {} splits", summary.splits));
   }
-  return text + table(rows, "lrlrl" + std::string(r.annotations.columns.size(), 'l'), 2);
+  return text + table(rows, "lrlrl", 2);
 }
 
 std::string outer_text(const SearchResult& r) {
