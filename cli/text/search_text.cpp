@@ -135,7 +135,7 @@ std::string chosen_text(const SearchResult& r) {
     rows.push_back({metric_title(metric, r), score_text(summary.mean), "+-", score_text(summary.standard_deviation)});
     if (summary.splits < r.splits) rows.back().push_back(fmt::format("over {} splits", summary.splits));
   }
-  return text + table(rows, "lrlrl" + std::string(r.annotations.columns.size(), 'l'), 2);
+  return text + table(rows, "lrlrl", 2);
 }
 
 std::string outer_text(const SearchResult& r) {
@@ -222,7 +222,7 @@ std::string importance_text(const SearchResult& r) {
       "\n{}{}\n", bold("Permutation importance"),
       dim(fmt::format("  by how much {} gets worse where a feature is shuffled", info(*r.options.score).title)));
   if (rows.empty()) return text + "  no feature's shuffling makes it worse\n";
-  return text + table(rows, "lrlrl", 2);
+  return text + table(rows, "lrlrl" + std::string(r.annotations.columns.size(), 'l'), 2);
 }
 
 /// The share of neighbours and predictions that feature weights change.

@@ -186,7 +186,7 @@ class MzTabProgram : public ProgramTest {
  protected:
   void SetUp() override {
     ProgramTest::SetUp();
-    ASSERT_EQ(shell("sheaf generate psms plain.pin --spectra 3000 --files 2 --seed 3 --quiet").code, 0);
+    ASSERT_EQ(shell("sheaf generate psms plain.pin --spectra 800 --files 2 --seed 3 --quiet").code, 0);
     // Modifications in the ways that search engines write them.
     ASSERT_EQ(
         shell(

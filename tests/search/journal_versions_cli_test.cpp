@@ -43,8 +43,9 @@ TEST_F(EarlierJournals, AreContinued) {
 /// Another search does not go on with it, and a journal of a version that is not known is not read in part.
 TEST_F(EarlierJournals, OfAnotherSearchAreRefused) {
   copy("version7");
+  write("about.csv", "feature,text\na,A\nb,B\n");
   EXPECT_TRUE(complains(shell(command() + " --resume --scale none"), 1, {"another one", "scale"}));
-  EXPECT_TRUE(complains(shell(command() + " --resume --annotations table.csv"), 1, {"another one", "annotations"}));
+  EXPECT_TRUE(complains(shell(command() + " --resume --annotations about.csv"), 1, {"another one", "annotations"}));
   auto settings = file("found/settings.json");
   const std::string number = "\"journal\": 7";
   ASSERT_NE(settings.find(number), std::string::npos);
