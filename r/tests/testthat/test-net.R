@@ -280,7 +280,7 @@ test_that("paths of several responses are those of glmnet", {
   folds <- rep_len(1:5, 32)
   for (measure in c("mse", "mae")) {
     ours <- cv_sheaf_net(features, responses, family = "mgaussian", foldid = folds, type.measure = measure,
-                         lambda = expected$lambda)
+                         lambda = expected$lambda, thresh = 1e-11)
     theirs <- glmnet::cv.glmnet(features, responses, family = "mgaussian", foldid = folds, type.measure = measure,
                                 lambda = expected$lambda, thresh = 1e-14)
     expect_close(ours$cvm, theirs$cvm, 1e-4)

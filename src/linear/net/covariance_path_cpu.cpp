@@ -1,6 +1,5 @@
 // Selects the datasets that have covariance paths, and prepares the data shared by the paths of one dataset.
 #include "core/instruction_sets.hpp"
-#include "linear/net/covariance_targets.hpp"
 #include "linear/net/covariance_walk.hpp"
 
 namespace sheaf::linear {
@@ -22,7 +21,6 @@ class CpuCovarianceSolver final : public CovarianceSolver<T> {
     if (loss == Loss::cox && x_.features() > most_coupled_features) return false;
     constexpr std::int64_t most_class_weights = 2048;
     if (loss == Loss::softmax) return x_.features() * classes <= most_class_weights && gradient_is_cheap();
-    if (loss == Loss::squared && classes > 1) return shares_products();
     if (loss != Loss::squared && loss != Loss::logistic && loss != Loss::poisson && loss != Loss::cox) return false;
     if (x_.features() > (ridge ? most_ridge_features : most_features)) return false;
     // A lasso has no more weights than rows.
@@ -36,8 +34,6 @@ class CpuCovarianceSolver final : public CovarianceSolver<T> {
 
   std::unique_ptr<CovariancePath> path(Loss loss, const ModelTask<T>& task,
                                        std::span<const double> intercepts) const override {
-    if (loss == Loss::squared && intercepts.size() > 1)
-      return std::make_unique<covariance::TargetsWalk<T>>(x_, task, intercepts.size(), *shared_);
     return std::make_unique<covariance::PathWalk<T>>(x_, loss, task, intercepts, shared_.get());
   }
 

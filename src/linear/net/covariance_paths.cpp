@@ -93,9 +93,7 @@ void NetRun<T>::run_covariance_path(const CovarianceSolver<T>& solver, std::int3
   Returned<T> returned(sheaf_.examples, classes(), watch_ == nullptr, use_, mutex);
   for (std::size_t a = 0; a < path.alphas.size(); ++a) {
     context_.check_stop();
-    auto goal = goal_of(p, a, covariance_rounding);
-    if (params_.grouped) goal.lowest = params_.tolerance * null.deviance;
-    const auto report = work->solve(path.alphas[a], goal, params_.max_epochs);
+    const auto report = work->solve(path.alphas[a], goal_of(p, a, covariance_rounding), params_.max_epochs);
     auto models = to_models<T>(*work, report, keep_weights_);
     for (auto& model : models) {
       model.path = p;
@@ -110,8 +108,7 @@ void NetRun<T>::run_covariance_path(const CovarianceSolver<T>& solver, std::int3
 
 template <class T>
 bool NetRun<T>::run_by_covariance(std::span<const std::int32_t> paths) {
-  if (!context_.device().is_cpu() || params_.solver != NetSolver::automatic) return false;
-  if (params_.grouped && (params_.loss != Loss::squared || has_limits(sheaf_))) return false;
+  if (!context_.device().is_cpu() || params_.solver != NetSolver::automatic || params_.grouped) return false;
   const bool ridge = std::any_of(paths.begin(), paths.end(), [&](std::int32_t p) {
     const auto& path = sheaf_.paths[static_cast<std::size_t>(p)];
     return path.l1_ratio <= 0 || (!path.alphas.empty() && path.alphas.back() <= 0);
