@@ -117,9 +117,9 @@ void pipeline::apply(const Context& context, const EncodeStep& step, Dataset<T>&
   dataset.feature_names = std::move(names);
   dataset.levels.clear();
   for (auto& column : dataset.annotations) {  // levels have those of their feature
-    std::vector<std::string> values;
-    for (const auto& made : step.columns) values.push_back(column.values[static_cast<std::size_t>(made.feature)]);
-    column.values = std::move(values);
+    std::vector<std::string> texts;
+    for (const auto& made : step.columns) texts.push_back(column.values[static_cast<std::size_t>(made.feature)]);
+    column.values = std::move(texts);
   }
 }
 

@@ -57,7 +57,8 @@ void check_settings(std::string_view input) {
     kept.check(true);
     if (const auto then = kept.settings())
       kept.compare(*then,
-                   {{"sheaf", "0.1.0"}, {"journal", engine::search_journal.version}, {"options", {{"folds", 5}}}});
+                   {{"sheaf", "0.1.0"}, {"journal", engine::search_journal.version}, {"options", {{"folds", 5}}}},
+                   {{"options", {{"seed", 0}}}});
   } catch (const Error&) {
   }
 }
