@@ -427,7 +427,9 @@ TEST(CoxNets, OfStrataAndEntriesMeetTheConditionsOfTheOptimum) {
         for (std::size_t i = 0; i < rows; ++i)
           gradient += slopes[i] * x.values[static_cast<std::int64_t>(i * 12 + j)] / static_cast<double>(rows);
         EXPECT_LE(std::abs(gradient), alpha * (1 + 1e-3));
-        if (weights[j] != 0) EXPECT_NEAR(gradient, weights[j] > 0 ? -alpha : alpha, 1e-3 * alpha);
+        if (weights[j] != 0) {
+          EXPECT_NEAR(gradient, weights[j] > 0 ? -alpha : alpha, 1e-3 * alpha);
+        }
       }
     }
 }

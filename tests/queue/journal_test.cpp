@@ -17,7 +17,7 @@ namespace journal_test {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr JournalKind kind{"test", 3, "name another one"};
+constexpr JournalKind kind{"test", 3, 3, "name another one"};
 
 class JournalTest : public testing::Test {
  protected:
