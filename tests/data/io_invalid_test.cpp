@@ -109,7 +109,7 @@ const std::vector<Defect>& defects() {
       {"unknown_label.csv", 0, 0, "there is no column 'colour' among 3", columns("colour")},
       {"unknown_position.csv", 0, 0, "there is no column 4: the file has 3 columns", columns("4")},
       {"label_is_group.csv", 0, 0, "column 3 cannot be both the label and the group", columns("kind", "-1")},
-      {"ignored_label.csv", 0, 0, "column 3 is to be ignored, but is the label, the event, the group, the order, the weight or the split", columns("kind", "", {"3"})},
+      {"ignored_label.csv", 0, 0, "column 3 is to be ignored, but is the label, the event, the entry, the strata, the group, the order, the weight or the split", columns("kind", "", {"3"})},
       {"data_missing.arff", 5, 1, "@data expected, and the file ends", {}},
       {"attributes_missing.arff", 2, 1, "@data without any @attribute before it", {}},
       {"rows_missing.arff", 0, 0, "no rows stand behind @data", {}},

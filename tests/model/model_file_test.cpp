@@ -286,7 +286,7 @@ std::string with_line(int line, const std::string& text) {
 TEST(ModelFile, DefectsOfSheafsOwnAreNamedWithTheirPlace) {
   ASSERT_NO_THROW(parse_linear(good, "good"));
   expect_defects({
-      {with_line(1, "sheaf-model 3"), 1, 13, "version 3"},
+      {with_line(1, "sheaf-model 4"), 1, 13, "version 4"},
       {with_line(1, "sheaf-model 2"), 17, 1, "checksum"},
       {with_line(1, "sheaf-model 3"), 17, 1, "checksum"},
       {with_line(1, "sheaf-model"), 1, 12, "version"},
