@@ -217,8 +217,8 @@ TEST_F(GlmCli, WrongUseIsAnswered) {
   const std::string fit = "sheaf fit t.csv --label n --output m --model ";
   EXPECT_TRUE(complains(shell(fit + "glm --family poisson"), 1, {"t.csv: the target of row 2 is -3", "0 or more"}));
   EXPECT_TRUE(complains(shell(fit + "glm --family normal"), 2, {"normal", "gaussian"}));
-  EXPECT_TRUE(
-      complains(shell(fit + "glm --family poisson --link probit"), 2, {"poisson has the link log or identity or sqrt, not probit"}));
+  EXPECT_TRUE(complains(shell(fit + "glm --family poisson --link probit"), 2,
+                        {"poisson has the link log or identity or sqrt, not probit"}));
   EXPECT_TRUE(
       complains(shell(fit + "multinomial --family poisson"), 2, {"family is for the model glm, not multinomial"}));
   EXPECT_TRUE(complains(shell(fit + "glm --cost 1"), 2, {"--cost"}));
