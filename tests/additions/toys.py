@@ -157,7 +157,7 @@ TOYS = [
         [
             ("include/sheaf/solvers/linear.hpp", "  quasi_poisson,      ///< as poisson, likewise\n", "ANCHOR  geometric,\n"),
             ("include/sheaf/solvers/linear.hpp", "  crammer_singer,\n", "ANCHOR  geometric,\n"),
-            ("src/linear/losses/positive.hpp", "using PositiveLosses = LossList<",
+            ("src/linear/losses/positive.hpp", "using PositiveLosses =\n    LossList<",
              DISTRIBUTION + "ANCHORGeometric, "),
             ("src/linear/losses/positive.hpp", "LossList<PoissonCounts, ", "ANCHORGeometricCounts, "),
         ],
