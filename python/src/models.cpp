@@ -3,12 +3,22 @@
 #include <sheaf/solvers/net_path.hpp>
 #include <sheaf/solvers/ridge.hpp>
 
+#include <utility>
+
 #include "core.hpp"
 
 namespace sheaf::python {
 namespace {
 
-/// A model of neighbours uses the rows of the dataset, which is kept as long as the model is.
+/// fit() without a copy of the rows, which the dataset keeps as long as the model lives.
+Model fit_in_place(const Context& context, const Dataset<double>& rows, const KnnOptions& options) {
+  Model model(train_knn_in_place(context, rows, options));
+  Pipeline none;
+  describe_training(context, rows, none);
+  model.set_pipeline(std::move(none));
+  return model;
+}
+
 Model train(const Surroundings& surroundings, const AnyDataset& dataset, const ModelOptions& options,
             const py::object& weights) {
   const auto row_weights = row_weights_of(weights, dataset.rows());
@@ -16,8 +26,8 @@ Model train(const Surroundings& surroundings, const AnyDataset& dataset, const M
   const auto* rows = std::get_if<Dataset<double>>(&dataset.any);
   Model model;
   run(surroundings, [&](const Context& context) {
-    if (neighbors != nullptr && rows != nullptr && row_weights.empty())
-      model = train_knn_in_place(context, *rows, *neighbors);
+    if (neighbors != nullptr && rows != nullptr && row_weights.empty() && !needs_pipeline(*rows, {}))
+      model = fit_in_place(context, *rows, *neighbors);
     else
       model = bindings::fit(context, dataset.any, options, row_weights);
   });

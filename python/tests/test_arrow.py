@@ -16,9 +16,10 @@ class Table:
     """Columns by name, in batches; each column an array, or an array and a mask of the values that are there."""
 
     released = 0
+    kept = []  # for all tables, since an array of a table may be released after the table itself is gone
 
     def __init__(self, *batches, error=None):
-        self.batches, self.error, self.kept = batches, error, []
+        self.batches, self.error = batches, error
 
     def keep(self, thing):
         self.kept.append(thing)

@@ -44,7 +44,7 @@ test_that("options out of range are refused by name", {
   expect_names_argument(sheaf_glm(x, y, alpha = -1), "alpha")
   expect_names_argument(sheaf_glm(x, y, solver = "adam"), "solver")
   expect_names_argument(sheaf_glm(x, y, family = "cauchy"), "family")
-  expect_names_argument(sheaf_glm(x, y, family = poisson("identity")), "family")
+  expect_names_argument(sheaf_glm(x, y, family = poisson(power(0.3))), "family")
   expect_names_argument(sheaf_glm(x[, 1], y), "x")
   expect_names_argument(sheaf_glm(x[, 1:2], y, family = "tweedie", power = 3), "power")
   expect_names_argument(sheaf_glm(x, y, tolerance = -1), "tolerance")

@@ -84,7 +84,9 @@ function Done({ run, route }: { run: RunDetail; route: Route }) {
   const loaded = useLoad((signal) => (hasResults ? get<Results | RescoreResults>(`runs/${run.id}/results`, {}, signal) : Promise.resolve(null)), [run.id, run.modified]);
   if (loaded.error) return <Failure error={loaded.error} again={loaded.again} />;
   if (loaded.value === undefined || (!table.value && !table.error)) return <Waiting />;
-  if (loaded.value === null) return run.kind === "neighbors" || run.kind === "select" ? <PlainResults run={run} /> : <FilesView run={run} />;
+  // The results of a selection without a model are its list of features.
+  if (loaded.value === null ? run.kind === "neighbors" : "selected" in loaded.value) return <PlainResults run={run} />;
+  if (loaded.value === null) return <FilesView run={run} />;
   if (run.kind === "rescore") return <Rescored run={run} results={loaded.value as RescoreResults} route={route} />;
   return <ResultsView run={run} results={loaded.value as Results} metrics={table.value?.metrics ?? []} route={route} />;
 }
