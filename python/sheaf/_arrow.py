@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+Array = np.ndarray[Any, Any]
 _TYPES = {"c": "i1", "C": "u1", "s": "i2", "S": "u2", "i": "i4", "I": "u4", "l": "i8", "L": "u8", "e": "f2", "f": "f4", "g": "f8"}
 
 
@@ -81,7 +82,7 @@ def is_arrow(X: Any) -> bool:
     return hasattr(X, "__arrow_c_stream__") and not hasattr(X, "iloc")
 
 
-def from_arrow(X: Any) -> tuple[np.ndarray, list[str]]:
+def from_arrow(X: Any) -> tuple[Array, list[str]]:
     """The columns of a table as a read-only array, and their names.
 
     Columns of one type without missing values that stand side by side in memory, in one piece, are used where they are. Others are copied, each value
@@ -134,7 +135,7 @@ def _batches(X: Any) -> tuple[_Owned, list[_Owned]]:
     check(stream.get_schema(ctypes.byref(stream), ctypes.byref(schema.it)))
     if schema.it.format != b"+s":
         raise TypeError("the table of Arrow has no columns; a table or a record batch is expected")
-    batches = []
+    batches: list[_Owned] = []
     while True:
         batch = _Owned(_Array)
         check(stream.get_next(ctypes.byref(stream), ctypes.byref(batch.it)))
@@ -154,7 +155,7 @@ def _has_missing(batch: _Owned, j: int) -> bool:
     return bool(array.null_count != 0 and array.n_buffers > 0 and array.buffers[0])
 
 
-def _shared(batch: _Owned, kinds: list[str]) -> np.ndarray | None:
+def _shared(batch: _Owned, kinds: list[str]) -> Array | None:
     """The columns as one array over their own memory; None if they are not side by side."""
     if not kinds or kinds[0] not in ("f", "g") or len(set(kinds)) > 1 or any(_has_missing(batch, j) for j in range(len(kinds))):
         return None
@@ -170,12 +171,12 @@ def _shared(batch: _Owned, kinds: list[str]) -> np.ndarray | None:
     return np.asarray(_Memory(places[0], (rows, len(kinds)), _TYPES[kinds[0]], batch, (size, step)))
 
 
-def _bits(address: int, offset: int, count: int, owner: Any) -> np.ndarray:
+def _bits(address: int, offset: int, count: int, owner: Any) -> Array:
     packed = np.asarray(_Memory(address, ((offset + count + 7) // 8,), "u1", owner))
     return np.unpackbits(packed, bitorder="little")[offset : offset + count].astype(bool)
 
 
-def _copy(batch: _Owned, j: int, kind: str, to: np.ndarray) -> None:
+def _copy(batch: _Owned, j: int, kind: str, to: Array) -> None:
     array, offset, rows = _column(batch, j)
     if rows == 0:
         return

@@ -368,7 +368,11 @@ def test_linear_svms_with_corners(how):
     ours = sheaf.LinearSVC(C=0.1, tol=1e-9, max_iter=10**5, **how).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-3)
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-3)
-    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    # Classes whose decision values are closer than both may be wrong are a matter of rounding.
+    best = np.sort(theirs.decision_function(X), axis=1)
+    clear = best[:, -1] - best[:, -2] > 2e-3
+    assert clear.sum() >= len(y) - 2
+    np.testing.assert_array_equal(ours.predict(X)[clear], theirs.predict(X)[clear])
 
 
 def test_linear_svr_with_corners():

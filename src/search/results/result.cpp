@@ -145,9 +145,11 @@ std::vector<LeaderboardRow> SearchResult::leaderboard() const {
     row.high = compared.high;
     row.has_interval = true;
   }
+  const auto is_chosen = [&](const LeaderboardRow& row) { return row.place == static_cast<std::int32_t>(winner); };
   std::stable_sort(board.begin(), board.end(), [&](const auto& a, const auto& b) {
     if ((a.place < 0) != (b.place < 0)) return b.place < 0;
-    return sign * a.score.mean > sign * b.score.mean;
+    if (a.score.mean != b.score.mean) return sign * a.score.mean > sign * b.score.mean;
+    return is_chosen(a) && !is_chosen(b);
   });
   return board;
 }
