@@ -12,9 +12,9 @@
 
 #include "arguments.hpp"
 #include "command_line.hpp"
+#include "commands/lease.hpp"
 #include "core/fail.hpp"
 #include "data/label_hint.hpp"
-#include "data/parameter_rows.hpp"
 #include "data/split/group_splits.hpp"
 #include "data/write/made_from.hpp"
 #include "family/family.hpp"
@@ -41,11 +41,7 @@ class SearchRun {
                                "others, that is given the same command and folder",
                                what_));
     arguments.writes_folder("--join");
-    arguments.add({"--lease", "SECONDS",
-                   "with --join: a process without a sign of life for so long loses what it has begun", "60",
-                   [this](const std::string& text) {
-                     joining_.lease = parse_number<double>("lease", text, {least_lease, most_lease});
-                   }});
+    declare_lease(arguments, joining_.lease);
   }
   const std::string& folder() const { return join_.empty() ? folder_ : join_; }
   /// Another process speaks of the results.
@@ -174,8 +170,6 @@ class SearchRun {
   }
 
   std::string what_;
-  static constexpr double least_lease = 0.1;
-  static constexpr double most_lease = 1e6;
 
   std::string folder_, join_;
   Joining joining_;

@@ -120,13 +120,16 @@ class DistanceMatrix {
 struct MatrixFileOptions {
   bool upper = false;  ///< of rows among themselves: the part above the diagonal alone, row after row, as SciPy's pdist
   bool resume = false;       ///< go on with a file that an earlier call began
+  bool join = false;         ///< share the work with all processes that are given the same rows, distance and path
+  double lease = 60;         ///< `join`: seconds without a sign of life after which others do what a process has begun
   std::vector<Device> also;  ///< devices that share the work with the context's
 };
 /// Writes a distance matrix of any size as a NumPy file (.npy) of doubles: rows x columns or, of the upper part, one
 /// column. Each device takes the next block of rows when it is free, so that unequal ones end together; the bytes are
 /// the same whichever devices take part. Blocks are written as they are computed, to PATH.partial, which gets its name
 /// at the end. When the work is ended early, it is kept, and PATH.settings lists the rows that are in it. To go on with
-/// one of other rows or another distance is an Error.
+/// one of other rows or another distance is an Error. Processes that join need no journal: PATH.units says which of
+/// them computes which block.
 template <class T>
 void write_distances(const Context& context, const Dataset<T>& dataset, const DistanceOptions& distance,
                      const std::string& path, const MatrixFileOptions& options = {},
@@ -238,13 +241,11 @@ bool takes_numbers(const KnnOptions& options, const Target& target);
 
 /// Keeps the rows whose weight is not 0, and learns the weights of features. A k of votes beyond the number of rows, a
 /// numeric target for a rule with classes only, and labels that do not suit are Errors. Local models take the rows that
-/// there are if those are fewer than k.
+/// there are if those are fewer than k. `in_place`: rows of double precision that all have a weight are not copied, and
+/// the dataset must outlive the model.
 template <class T>
 KnnModel train_knn(const Context& context, const Dataset<T>& dataset, const KnnOptions& options,
-                   std::span<const float> row_weights = {});
-
-/// train_knn() without a copy of the rows: the dataset must outlive the model.
-KnnModel train_knn_in_place(const Context& context, const Dataset<double>& dataset, const KnnOptions& options);
+                   std::span<const float> row_weights = {}, bool in_place = false);
 
 /// Features that the table lacks are 0; if both are named, every feature of the model must stand in the table under its
 /// name. `decisions` has a column for each class: its share of the votes; how far away its hyperplane or hull is, as a

@@ -12,7 +12,7 @@ namespace {
 
 /// fit() without a copy of the rows, which the dataset keeps as long as the model lives.
 Model fit_in_place(const Context& context, const Dataset<double>& rows, const KnnOptions& options) {
-  Model model(train_knn_in_place(context, rows, options));
+  Model model(train_knn(context, rows, options, {}, true));
   Pipeline none;
   describe_training(context, rows, none);
   model.set_pipeline(std::move(none));

@@ -137,6 +137,7 @@ Claims::~Claims() {
   heart_.join();
   beat(std::string(left));
   ::unlink(path(name_ + std::string(worker_word)).c_str());
+  ::rmdir(folder_.c_str());  // refused unless it is empty: then this process came after the end, or did nothing
 }
 
 /// The folder may be removed between these steps, by a process that ends the work.

@@ -209,6 +209,10 @@ TEST_F(JoinCli, ProcessesOfOneLaunchShareTheFolderOfOutput) {
     EXPECT_EQ(file("1.out") + file("1.err") + file("2.out") + file("2.err"), "");
     EXPECT_NE(file("0.out") + file("0.err"), "");
   }
+  // One that a launcher starts after the others have ended finds the results, and leaves nothing.
+  const auto late = shell("PMI_RANK=2 PMI_SIZE=3 MPI_LOCALNRANKS=3 \"$program\" " + command + " --output PMI_RANK");
+  EXPECT_EQ(late.code, 0) << late.err;
+  expect_same("PMI_RANK", "whole", "late");
   const std::string two = "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 ";
   EXPECT_TRUE(complains(shell(two + "\"$program\" search c.csv"), 2, {"2 processes", "--output DIR"}));
   EXPECT_TRUE(

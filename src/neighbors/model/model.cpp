@@ -147,12 +147,9 @@ bool takes_numbers(const KnnOptions& options, const Target& target) {
   return !target.looks_like_classes();
 }
 
-namespace {
-
-/// `in_place`: rows of double precision stay where they are, if all have a weight.
 template <class T>
-KnnModel train(const Context& context, const Dataset<T>& dataset, const KnnOptions& options,
-               std::span<const float> row_weights, bool in_place) {
+KnnModel train_knn(const Context& context, const Dataset<T>& dataset, const KnnOptions& options,
+                   std::span<const float> row_weights, bool in_place) {
   const auto labels = labels_for(dataset.target, dataset.source, dataset.rows(), options);
   neighbors::check_options(options, labels.regression());
   neighbors::check_values(context, dataset, options.distance, options.rule != LocalRule::votes);
@@ -187,18 +184,6 @@ KnnModel train(const Context& context, const Dataset<T>& dataset, const KnnOptio
   static_cast<void>(
       neighbors::make_row_pair(context, kept, static_cast<const Dataset<double>*>(nullptr), model.distance));
   return model;
-}
-
-}  // namespace
-
-template <class T>
-KnnModel train_knn(const Context& context, const Dataset<T>& dataset, const KnnOptions& options,
-                   std::span<const float> row_weights) {
-  return train(context, dataset, options, row_weights, false);
-}
-
-KnnModel train_knn_in_place(const Context& context, const Dataset<double>& dataset, const KnnOptions& options) {
-  return train(context, dataset, options, {}, true);
 }
 
 template <class T>
@@ -420,7 +405,7 @@ std::vector<LeaveOneOut> leave_one_out(const Context& context, const Dataset<T>&
 }
 
 #define SHEAF_KNN(T)                                                                                               \
-  template KnnModel train_knn(const Context&, const Dataset<T>&, const KnnOptions&, std::span<const float>);       \
+  template KnnModel train_knn(const Context&, const Dataset<T>&, const KnnOptions&, std::span<const float>, bool); \
   template Predictions predict_knn(const Context&, const KnnModel&, const Dataset<T>&, bool);                      \
   template std::vector<std::vector<DecidingRow>> deciding_rows(const Context&, const KnnModel&, const Dataset<T>&, \
                                                                std::int64_t);                                      \
