@@ -2,6 +2,7 @@
 // standard errors and tests from the observed information.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "linear/cholesky.hpp"
 #include "linear/glm/information.hpp"
@@ -162,6 +163,10 @@ void add_cox_statistics(const Context& context, const Dataset<T>& dataset, const
                                      statistics);
   clear_undetermined(statistics.errors, statistics.covariance);
   statistics.errors = roots_of_diagonal(statistics.covariance, features);
+  if (is_sandwich(statistics.errors_from)) {
+    const auto scaled = Cholesky(statistics.covariance, order, dependence_tolerance<T>()).solve(w);
+    survival.wald = std::max(0.0, std::inner_product(w.begin(), w.end(), scaled.begin(), 0.0));
+  }
 }
 
 template void add_cox_statistics(const Context&, const Dataset<float>&, const GlmProblem&, const Block<float>&,

@@ -2,13 +2,14 @@
 // products H_ab = sum_i s_i (x_ia - c_a)(x_ib - c_b) of some features.
 //
 // Dense columns are copied by parts of rows, centred, once plain and once weighted, so that squares of 4 x 4 products
-// are found with every number that is read used four times. A sparse column is spread over the rows, and others are
-// multiplied with it.
+// are found with every number that is read used four times. Sparse columns are laid out by rows, whose entries are
+// multiplied with each other; a few are spread over the rows instead, and others multiplied with them.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -178,8 +179,11 @@ class ColumnProducts {
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
 
+  /// Few columns are spread over the rows, and all others multiplied with them.
   void weigh_sparse(std::span<const std::int32_t> list, std::size_t first, std::span<const double> s, double* out,
                     std::size_t stride, std::vector<double>& weighted, std::span<const double* const> factors) const {
+    constexpr std::size_t few = 8;
+    if (list.size() - first > few) return weigh_by_rows(list, first, s, out, stride, factors);
     weighted.assign(at(rows()), 0.0);
     for (std::size_t a = first; a < list.size(); ++a) {
       const std::int64_t begin = offsets_[list[a]], end = offsets_[list[a] + 1];
@@ -198,6 +202,44 @@ class ColumnProducts {
       }
       for (std::int64_t e = begin; e < end; ++e) weighted[at(rows_of_[e])] = 0;
     }
+  }
+  /// Row after row: only entries that stand in one row meet, in text some hundredth of the products of whole columns.
+  void weigh_by_rows(std::span<const std::int32_t> list, std::size_t first, std::span<const double> s, double* out,
+                     std::size_t stride, std::span<const double* const> factors) const {
+    for (std::size_t a = first; a < list.size(); ++a) std::fill_n(out + a * stride, a + 1, 0.0);
+    const auto entries = entries_by_row(list, factors);
+    for (std::size_t i = 0; i < at(rows()); ++i) {
+      const auto row = std::span(entries.all).subspan(entries.begin[i], entries.begin[i + 1] - entries.begin[i]);
+      const auto from = std::partition_point(row.begin(), row.end(), [&](const Entry& e) { return e.place < first; });
+      for (auto a = from; a != row.end(); ++a) {
+        const double weighted = s[i] * a->value;
+        double* to = out + a->place * stride;
+        for (auto b = row.begin(); b <= a; ++b) to[b->place] += weighted * b->value;
+      }
+    }
+  }
+  struct Entry {
+    std::size_t place;  // in the list
+    double value;
+  };
+  struct EntriesByRow {
+    std::vector<std::size_t> begin;
+    std::vector<Entry> all;
+  };
+  EntriesByRow entries_by_row(std::span<const std::int32_t> list, std::span<const double* const> factors) const {
+    EntriesByRow result;
+    result.begin.assign(at(rows()) + 2, 0);  // counted one place further on, which filling moves back
+    for (const auto j : list)
+      for (std::int64_t e = offsets_[j]; e < offsets_[j + 1]; ++e) ++result.begin[at(rows_of_[e]) + 2];
+    std::partial_sum(result.begin.begin(), result.begin.end(), result.begin.begin());
+    result.all.resize(result.begin.back());
+    for (std::size_t k = 0; k < list.size(); ++k)
+      for (std::int64_t e = offsets_[list[k]]; e < offsets_[list[k] + 1]; ++e) {
+        const auto i = at(rows_of_[e]);
+        const double factor = factors.empty() ? 1.0 : factors[k][i];
+        result.all[result.begin[i + 1]++] = {k, double(values_[e]) * factor};
+      }
+    return result;
   }
 
   /// Rows of a part, and columns of a square of products that are computed at once.
@@ -271,10 +313,12 @@ class ColumnProducts {
 /// `risks`: those of Cox models, gathered by time.
 template <class T>
 double product_cost(const ColumnProducts<T>& x, std::size_t features, bool risks) {
+  constexpr double laid_out = 10;
   const auto size = static_cast<double>(features);
   if (risks) return static_cast<double>(x.rows()) * size * (8 + size);
   const double entries = static_cast<double>(x.entries()) / static_cast<double>(x.features());
-  return x.sparse() ? 2 * size * size * entries : static_cast<double>(x.rows()) * size * size / 2;
+  const auto rows = static_cast<double>(x.rows());
+  return x.sparse() ? size * entries * (laid_out + size * entries / rows) : rows * size * size / 2;
 }
 /// Cost of a visit of the rows with so many columns, which come from further away; losses have exponentials.
 template <class T>

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -66,10 +67,8 @@ class MemberModel {
   void reserve(std::size_t kept, std::size_t most) {
     if (members.size() <= stride) return;
     const std::size_t wider = std::min(2 * members.size(), most);
-    std::vector<double> larger(wider * wider, 0.0);
-    for (std::size_t a = 0; a < kept; ++a)
-      std::copy_n(matrix.begin() + static_cast<std::ptrdiff_t>(a * stride), kept,
-                  larger.begin() + static_cast<std::ptrdiff_t>(a * wider));
+    auto larger = std::make_unique_for_overwrite<double[]>(wider * wider);
+    for (std::size_t a = 0; a < kept; ++a) std::copy_n(matrix.get() + a * stride, kept, larger.get() + a * wider);
     matrix = std::move(larger);
     stride = wider;
   }
@@ -79,7 +78,7 @@ class MemberModel {
     const std::size_t size = members.size();
     for (std::size_t a = first; a < size; ++a) means[a] = task_.intercept ? sums[a] / volume : 0;
     for (std::size_t a = first; a < size; ++a) {
-      double* products = matrix.data() + a * stride;
+      double* products = matrix.get() + a * stride;
       const double shift = task_.intercept ? (means[a] - centers[a]) * volume : 0;
       for (std::size_t b = 0; b <= a; ++b) products[b] = (products[b] - shift * (means[b] - centers[b])) / task_.total;
     }
@@ -146,7 +145,7 @@ class MemberModel {
   std::vector<std::int32_t> members;
   std::vector<std::int32_t> columns, classes;  ///< the features and classes that they are weights of
   std::vector<std::int32_t> place;             ///< of features among the members; -1: none
-  std::vector<double> matrix;                  ///< H, rows `stride` apart
+  std::unique_ptr<double[]> matrix;            ///< H, rows `stride` apart; only members have numbers
   std::size_t stride = 0;
   std::vector<double> means;  ///< of the members, under the weights of the products; several classes: each has K
   std::vector<double> before, now, rest;   ///< weights before a step and now; minus the slopes
@@ -157,7 +156,7 @@ class MemberModel {
  private:
   static constexpr std::size_t most_weights = 1500;  // of a linear system
 
-  const double* row(std::size_t k) const { return matrix.data() + k * stride; }
+  const double* row(std::size_t k) const { return matrix.get() + k * stride; }
   ElasticNetPenalty<double> penalty_of(std::size_t k) const {
     return {penalty1[at(members[k])], penalty2[at(members[k])]};
   }
@@ -355,14 +354,16 @@ void fill_products(const ColumnProducts<T>& x, const SharedProducts& shared, std
   for (std::size_t k = 0; k < size; ++k) centers[k] = shared.centers[at(q.members[k])];
   const bool anew = x.sparse() ? !rows.empty() : 2 * rows.size() > s.size();
   if (anew)
-    x.weigh(q.members, 0, centers, {}, s, q.matrix.data(), q.stride, scratch);
+    x.weigh(q.members, 0, centers, {}, s, q.matrix.get(), q.stride, scratch);
   else if (!rows.empty())
-    x.weigh(q.members, 0, centers, rows, changes, q.matrix.data(), q.stride, scratch);
+    x.weigh(q.members, 0, centers, rows, changes, q.matrix.get(), q.stride, scratch);
   const auto features = at(x.features());
   if (!anew)
     for (std::size_t a = 0; a < size; ++a)
-      for (std::size_t b = 0; b <= a; ++b)
-        q.matrix[a * q.stride + b] += shared.products[at(q.members[a]) * features + at(q.members[b])];
+      for (std::size_t b = 0; b <= a; ++b) {
+        double& product = q.matrix[a * q.stride + b];
+        product = (rows.empty() ? 0.0 : product) + shared.products[at(q.members[a]) * features + at(q.members[b])];
+      }
   x.multiply(q.members, s.data(), sums.data());
   q.means.resize(size);
   q.center(0, centers, sums, total);

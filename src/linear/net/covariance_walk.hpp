@@ -4,8 +4,7 @@
 //   the lowest point of the quadratic model (covariance_quadratic.hpp)  ->  the share of the way there that does not
 //   raise the objective (covariance_rows.hpp)  ->  X'u of the members, or of all features (covariance_columns.hpp)
 //
-// For squared losses with the products H = X'SX / S and p = X'Sy / S of all features, g = p - Hw and the loss (y'Sy / S
-// - w'p - w'g) / 2 take the place of everything that visits rows.
+// Squared losses of few features visit no rows: see covariance_squares.hpp.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include "linear/net/covariance_path.hpp"
 #include "linear/net/covariance_quadratic.hpp"
 #include "linear/net/covariance_rows.hpp"
+#include "linear/net/covariance_squares.hpp"
 
 namespace sheaf::linear::covariance {
 
@@ -54,6 +54,45 @@ class PathWalk final : public CovariancePath {
   }
 
   CovarianceReport solve(double alpha, const GapGoal& goal, std::int32_t max_epochs) override {
+    const auto on_the_way = approach(alpha, goal, max_epochs);
+    auto report = solve_next(alpha, goal, max_epochs);
+    report.epochs += on_the_way;
+    return report;
+  }
+
+ private:
+  /// Trains roughly at alphas in between if this one is far below the last: all features that are beyond their bounds
+  /// now would become members, of which most get no weight. Returns the epochs that it took.
+  std::int32_t approach(double alpha, const GapGoal& goal, std::int32_t max_epochs) {
+    constexpr double far = 2;
+    constexpr double fall = 1.5;
+    constexpr double rough = 30;  // times the tolerance
+    constexpr double most_steps = 40;
+    if (all_ || varying_.size() <= few || !(alpha > 0)) return 0;
+    const double from = alpha_ > 0 ? alpha_ : first_alpha(alpha);
+    if (!(from > far * alpha) || from == HUGE_VAL) return 0;
+    const double steps = std::min(std::ceil(std::log(from / alpha) / std::log(fall)), most_steps);
+    auto roughly = goal;
+    roughly.share *= rough;
+    std::int32_t epochs = 0;
+    for (double step = 1; step < steps && epochs < max_epochs; ++step)
+      epochs += solve_next(from * std::pow(alpha / from, step / steps), roughly, max_epochs - epochs).epochs;
+    return epochs;
+  }
+  /// The largest alpha at which a feature has a weight, seen from this one; infinite if some are not penalised.
+  double first_alpha(double alpha) {
+    begin_alpha(alpha);
+    alpha_ = 0;
+    complete_gradient();
+    double largest = 0;
+    for (const auto j : varying_) {
+      if (!(q_.penalty1[at(j)] > 0)) return HUGE_VAL;
+      largest = std::max(largest, std::abs(g_[at(j)]) / q_.penalty1[at(j)]);
+    }
+    return alpha * largest;
+  }
+
+  CovarianceReport solve_next(double alpha, const GapGoal& goal, std::int32_t max_epochs) {
     begin_alpha(alpha);
     CovarianceReport report;
     double lowest = HUGE_VAL;  // gap so far
@@ -91,7 +130,6 @@ class PathWalk final : public CovariancePath {
     return report;
   }
 
- private:
   double total() const { return task_.total; }
   std::size_t classes() const { return rows_.classes(); }
   /// f(class, columns, place in the list): parts of the list that are of one class.
@@ -127,27 +165,17 @@ class PathWalk final : public CovariancePath {
     moved_ = false;
   }
 
-  /// Squares of few features: products of all of them, and with the targets.
   void begin_with_all() {
     for (const auto j : varying_) q_.add_member(j);
     q_.reserve(0, varying_.size());
     q_.constant = true;
-    fill_products(x_, *shared_, rows_.weights, total(), q_, scratch_);
-    double sum = 0;
-    for (std::size_t i = 0; i < rows_.targets.size(); ++i) sum += rows_.weights[i] * rows_.targets[i];
-    mean_target_ = task_.intercept ? sum / total() : 0;
-    squares_ = 0;
-    for (std::size_t i = 0; i < rows_.targets.size(); ++i) {
-      const double away = rows_.targets[i] - mean_target_;
-      rows_.residuals[i] = rows_.weights[i] * away;
-      squares_ += rows_.residuals[i] * away;
-    }
-    squares_ /= total();
-    pulls_.resize(q_.size());
-    x_.multiply(q_.members, rows_.residuals.data(), pulls_.data());
-    for (double& pull : pulls_) pull /= total();
+    squares_.begin(x_, *shared_, task_, rows_, q_, scratch_);
     refresh_gradient();
     complete_ = true;
+  }
+  void refresh_gradient() {
+    squares_.refresh(w_, g_, rows_, q_);
+    q_.epochs += 1;
   }
   /// At `share` of the way, and of the changes of the intercepts.
   void evaluate(double share) {
@@ -167,30 +195,6 @@ class PathWalk final : public CovariancePath {
     update_gradient(varying_);
     complete_ = true;
   }
-  /// The gradient from the products of all features.
-  void refresh_gradient() {
-    const std::size_t size = q_.size();
-    found_.assign(pulls_.begin(), pulls_.end());
-    for (std::size_t b = 0; b < size; ++b) {
-      const double weight = w_[at(q_.members[b])];
-      if (weight == 0) continue;
-      const double* row = q_.matrix.data() + b * q_.stride;
-      for (std::size_t a = 0; a < size; ++a) found_[a] -= weight * row[a];
-    }
-    double with_pulls = 0, with_rest = 0;
-    rows_.intercepts[0] = mean_target_;
-    for (std::size_t a = 0; a < size; ++a) {
-      const double weight = w_[at(q_.members[a])];
-      g_[at(q_.members[a])] = found_[a];
-      with_pulls += weight * pulls_[a];
-      with_rest += weight * found_[a];
-      rows_.intercepts[0] -= weight * q_.means[a];
-    }
-    rows_.loss = std::max(0.0, (squares_ - with_pulls - with_rest) / 2);
-    explained_ = with_pulls;
-    q_.epochs += 1;
-  }
-
   FeatureSums sum_features(std::span<const std::int32_t> list) const {
     FeatureSums sums;
     for (const auto j : list) {
@@ -211,7 +215,7 @@ class PathWalk final : public CovariancePath {
     report.rows = {rows_.loss, 0};
     double scale = 0, dual = 0;
     if (quadratic_) {
-      report.rows.dual = (all_ ? squares_ - explained_ : targets_with_residuals()) - rows_.loss;
+      report.rows.dual = (all_ ? squares_.unexplained() : targets_with_residuals()) - rows_.loss;
       scale = dual_scale<Squared>(report.features, report.rows, q_.limited());
       dual = squared_dual(report.rows, scale);
     } else {
@@ -281,14 +285,13 @@ class PathWalk final : public CovariancePath {
         if (rows_.free_intercept(at(q_.classes[k]))) centers[k] = double(task_.mean(q_.columns[k]));
     q_.epochs += 1;
     if (classes() > 1) {
-      rows_.weigh_classes(x_, {q_.columns, q_.classes}, first, centers, q_.matrix.data(), q_.stride, q_.means,
-                          scratch_);
+      rows_.weigh_classes(x_, {q_.columns, q_.classes}, first, centers, q_.matrix.get(), q_.stride, q_.means, scratch_);
       return q_.average(first);
     }
     if (risks) {
-      rows_.weigh_features(x_, q_.members, q_.matrix.data(), q_.stride, scratch_);
+      rows_.weigh_features(x_, q_.members, q_.matrix.get(), q_.stride, scratch_);
     } else {
-      x_.weigh(q_.members, first, centers, {}, known_curvatures_, q_.matrix.data(), q_.stride, scratch_);
+      x_.weigh(q_.members, first, centers, {}, known_curvatures_, q_.matrix.get(), q_.stride, scratch_);
       const auto added = std::span<const std::int32_t>(q_.members).subspan(first);
       x_.multiply(added, known_curvatures_.data(), sums.data() + first);
     }
@@ -472,8 +475,7 @@ class PathWalk final : public CovariancePath {
   bool left_ = false;    // since then a feature lost its weight, and rounding left some of it in the products
 
   double alpha_ = 0;
-  double fall_ = 1;                            // the alpha before over this one
-  double fall_before_ = 1;                     // likewise of the alpha before
+  double fall_ = 1, fall_before_ = 1;          // the alpha before over this one; likewise of the alpha before
   std::vector<double> w_at_alpha_, w_before_;  // weights of the last alpha and of the one before
 
   // Over features:
@@ -484,9 +486,7 @@ class PathWalk final : public CovariancePath {
   bool complete_ = false;  // g is known of all features
   std::vector<double> found_, with_curvatures_;
 
-  // Squared losses with products of all features:
-  std::vector<double> pulls_;  // of the targets
-  double mean_target_ = 0, squares_ = 0, explained_ = 0;
+  KnownSquares squares_;  // all_: what takes the place of rows
 
   std::vector<double> known_curvatures_;  // under which products were found
   double known_volume_ = 0;

@@ -61,7 +61,8 @@ NewtonBlock<T>::NewtonBlock(const Context& context, LinearOps<T>& ops, const She
       params_(params),
       places_(sheaf.tasks.size(), -1),
       shares_(shares),
-      bias_ridge_(params.bias > 0 && !params.penalise_bias ? T(0) : T(1)) {
+      bias_ridge_(params.bias > 0 && !params.penalise_bias ? T(0) : T(1)),
+      hessians_fit_(have_room(chains)) {
   for (const Chain& chain : chains) {
     TaskState state;
     state.task = chain.front();

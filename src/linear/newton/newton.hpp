@@ -87,6 +87,9 @@ class NewtonBlock {
   /// The share of a gradient, or of an objective, that T cannot distinguish from 0.
   static constexpr double least_share = 16 * static_cast<double>(std::numeric_limits<T>::epsilon());
 
+  /// Whether there is memory for the factors of all Hessians: it was planned, or there are few weights and enough is
+  /// left.
+  bool have_room(std::span<const Chain> chains) const;
   /// Whether the factors of a Hessian take little memory beside the blocks over examples.
   static constexpr bool has_room_for_hessian(std::int64_t examples, std::int64_t weights) {
     constexpr std::int64_t most_weights = 1024;
@@ -144,6 +147,7 @@ class NewtonBlock {
   std::vector<std::int32_t> places_;  // of each task of the sheaf in results_; < 0: it is not of this block
   std::span<const double> shares_;    // of the rarer class, for each task of the sheaf
   T bias_ridge_;
+  bool hessians_fit_;  // in the memory
   bool follows_ = true;
   std::vector<TaskState> states_;  // column t of every block belongs to states_[t]
   // Over examples: decisions z = Xw, zs = Xs, q = Xd, u (the factor of X'), curvatures D.

@@ -65,6 +65,19 @@ std::vector<std::uint8_t> NewtonBlock<T>::by_hessian(const std::vector<std::uint
   return result;
 }
 
+template <class T>
+bool NewtonBlock<T>::have_room(std::span<const Chain> chains) const {
+  constexpr std::int64_t few_weights = 256;
+  const std::int64_t weights = ops_.weights();
+  if (has_room_for_hessian(ops_.examples(), weights)) return true;
+  if (weights > few_weights) return false;
+  std::size_t longest = 1;
+  for (const auto& chain : chains) longest = std::max(longest, chain.size());
+  const auto per_chain = bytes_per_chain(ops_.examples(), weights, static_cast<std::int64_t>(longest));
+  const auto factors = 2 * weights * weights * static_cast<std::int64_t>(sizeof(T));
+  return ops_.data_bytes() + std::ssize(chains) * (per_chain + factors) <= context_.memory();
+}
+
 /// Tasks that have just taken more steps than models of well scaled features take in all, and than factors of their
 /// Hessians cost. The rule `gradient` is LIBLINEAR's: its end depends on the preconditioner. Losses of which few rows
 /// have curvature are left out: their Hessian here is a poor guess of the one a step away.
@@ -73,11 +86,11 @@ std::vector<std::uint8_t> NewtonBlock<T>::worth_hessians() const {
   constexpr std::int64_t usual_steps = 40;
   std::vector<std::uint8_t> result(states_.size(), 0);
   const std::int64_t weights = ops_.weights();
-  if (ops_.transformed() || params_.stop == StopRule::gradient || !has_room_for_hessian(ops_.examples(), weights) ||
-      !is_strictly_convex(params_.loss))
+  if (ops_.transformed() || params_.stop == StopRule::gradient || !hessians_fit_ || !is_strictly_convex(params_.loss))
     return result;
-  // A step takes four operations for each value of X, a factor weights^2 for each of its rows.
-  const std::int64_t rows = few_hessian_rows<T>(ops_.examples(), weights);
+  // A step takes four operations for each value of X, a factor weights^2 for each of its rows. Where rows are few,
+  // those of the factor itself count too.
+  const std::int64_t rows = few_hessian_rows<T>(ops_.examples(), weights) + 3 * weights;
   const std::int64_t cost = weights * rows / (4 * std::max<std::int64_t>(1, ops_.examples()));
   for (std::size_t t = 0; t < states_.size(); ++t) {
     const TaskState& state = states_[t];
@@ -133,6 +146,8 @@ template void NewtonBlock<float>::precondition(const std::vector<std::uint8_t>&)
 template void NewtonBlock<double>::precondition(const std::vector<std::uint8_t>&);
 template std::vector<std::uint8_t> NewtonBlock<float>::by_hessian(const std::vector<std::uint8_t>&) const;
 template std::vector<std::uint8_t> NewtonBlock<double>::by_hessian(const std::vector<std::uint8_t>&) const;
+template bool NewtonBlock<float>::have_room(std::span<const Chain>) const;
+template bool NewtonBlock<double>::have_room(std::span<const Chain>) const;
 template std::vector<std::uint8_t> NewtonBlock<float>::worth_hessians() const;
 template std::vector<std::uint8_t> NewtonBlock<double>::worth_hessians() const;
 template void NewtonBlock<float>::use_hessians(const std::vector<std::uint8_t>&);
