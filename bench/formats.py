@@ -2,8 +2,8 @@
 
     PYTHONPATH=build/python python3 bench/formats.py [--megabytes 200] [--threads 2] [--folder DIR]
 
-AnnData with compressed rows and columns, plain and gzip, beside anndata (whose matrix is then brought to rows, as models need it); Matrix Market beside
-scipy.io.mmread. Each reader runs in a process of its own: processor seconds (the machine may be busy), seconds, and the most memory it had over what it
+AnnData with compressed rows and columns and dense, plain and gzip, beside anndata (whose matrix is then brought to rows, as models need it); Matrix Market
+beside scipy.io.mmread. Each reader runs in a process of its own: processor seconds (the machine may be busy), seconds, and the most memory it had over what it
 had before, in units of the matrix that comes out (values of 8 bytes, indices of 4, offsets of 8).
 """
 
@@ -37,17 +37,22 @@ def make(folder, megabytes):
     var = pd.DataFrame({"symbol": [f"S{j}" for j in range(columns)]}, index=[f"g{j}" for j in range(columns)])
     for name, matrix, compression in (("csr", x, None), ("csr-gzip", x, "gzip"), ("csc", x.tocsc(), None), ("csc-gzip", x.tocsc(), "gzip")):
         anndata.AnnData(matrix, obs=obs, var=var, dtype=np.float64).write(folder / f"{name}.h5ad", compression=compression)
+    some = x[: int(megabytes * 1e6 / (8 * columns))].toarray()
+    for name, compression in (("dense", None), ("dense-gzip", "gzip")):
+        anndata.AnnData(some, obs=obs[: len(some)], var=var, dtype=np.float64).write(folder / f"{name}.h5ad", compression=compression)
     scipy.io.mmwrite(folder / "cells.mtx", x[: max(50, rows // 10)])
 
 
 def by_sheaf(path, threads):
-    from sheaf import _core
+    from sheaf import read_data
 
-    found = _core.read_file(path, False, {"label": "none"})
-    return sum(found[name].nbytes for name in ("values", "indices", "offsets") if name in found)
+    x = read_data(path, label="none", n_threads=threads).data
+    return x.nbytes if hasattr(x, "nbytes") else x.data.nbytes + x.indices.nbytes + x.indptr.nbytes
 
 
 def by_peer(path, threads):
+    import scipy.sparse
+
     if path.endswith(".mtx"):
         import scipy.io
 
@@ -55,16 +60,20 @@ def by_peer(path, threads):
     else:
         import anndata
 
-        x = anndata.read_h5ad(path).X.tocsr()
+        x = anndata.read_h5ad(path).X
+        if not scipy.sparse.issparse(x):
+            return x.nbytes
+        x = x.tocsr()
     return x.data.nbytes + x.indices.nbytes + x.indptr.nbytes
 
 
 def measure(reader, path, threads):
-    """In this process: warm up with a tiny file first, so that imports do not count."""
+    """In this process, behind all imports."""
     usage = lambda: resource.getrusage(resource.RUSAGE_SELF)
     processor = lambda: usage().ru_utime + usage().ru_stime
     import anndata  # noqa: F401
     import scipy.io  # noqa: F401
+    import sheaf  # noqa: F401
 
     memory, used, began = usage().ru_maxrss, processor(), time.perf_counter()
     size = {"sheaf": by_sheaf, "peer": by_peer}[reader](path, threads)

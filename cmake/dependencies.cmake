@@ -28,6 +28,16 @@ if(SHEAF_ZSTD AND SHEAF_ZSTD_INCLUDE)
   target_link_libraries(sheaf_compression INTERFACE ${SHEAF_ZSTD})
   set(SHEAF_ZSTD_FOUND ON)
 endif()
+# Chunks of HDF5 files are inflated by libdeflate if it is there, else by zlib.
+find_path(SHEAF_DEFLATE_INCLUDE libdeflate.h)
+find_library(SHEAF_DEFLATE deflate)
+if(SHEAF_DEFLATE AND SHEAF_DEFLATE_INCLUDE)
+  target_link_libraries(sheaf_compression INTERFACE ${SHEAF_DEFLATE})
+  target_include_directories(sheaf_compression SYSTEM INTERFACE ${SHEAF_DEFLATE_INCLUDE})
+  set(SHEAF_DEFLATE_FOUND ON)
+endif()
+set_source_files_properties(src/data/hdf5/hdf5_pieces.cpp PROPERTIES
+  COMPILE_DEFINITIONS SHEAF_DEFLATE=$<BOOL:${SHEAF_DEFLATE_FOUND}> SKIP_UNITY_BUILD_INCLUSION ON)
 target_compile_definitions(sheaf_compression INTERFACE
   SHEAF_GZIP=$<BOOL:${ZLIB_FOUND}> SHEAF_XZ=$<BOOL:${LIBLZMA_FOUND}> SHEAF_ZSTD=$<BOOL:${SHEAF_ZSTD_FOUND}>)
 
@@ -46,6 +56,9 @@ if(LIBLZMA_FOUND)
 endif()
 if(SHEAF_ZSTD_FOUND)
   string(APPEND sheaf_static_libraries " -lzstd")
+endif()
+if(SHEAF_DEFLATE_FOUND)
+  string(APPEND sheaf_static_libraries " -ldeflate")
 endif()
 # XML (pepXML, mzIdentML, xlsx) is read if expat is there.
 find_package(EXPAT)

@@ -97,7 +97,7 @@ if(BUILD_SHARED_LIBS)
   set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libsheaf${sheaf_interface_version} (= ${PROJECT_VERSION})")
 else()
   set(CPACK_COMPONENTS_ALL program development)
-  set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libfmt-dev, libopenblas-dev, zlib1g-dev, liblzma-dev, libzstd-dev, libexpat1-dev")
+  set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libfmt-dev, libopenblas-dev, zlib1g-dev, libdeflate-dev, liblzma-dev, libzstd-dev, libexpat1-dev")
 endif()
 if(sheaf_hdf5_soname)  # opened when such a file is read; the package is called like the library
   string(REGEX REPLACE "^(lib[^_.]+)(_serial)?(_hl)\\.so\\.(.*)$" "\\1-hl-\\4" hdf5_package "${sheaf_hdf5_soname}")

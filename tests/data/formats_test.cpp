@@ -230,7 +230,8 @@ TEST(Biom, OfBothVersionsAndInAnArtifactIsTheSame) {
 TEST(AnnData, DenseAndSparseGiveLabelsOfEveryTypeOfColumn) {
   if (!has_hdf5()) GTEST_SKIP() << "this build has no libhdf5";
   const Expected expected;
-  for (const char* name : {"dense.h5ad", "csr.h5ad", "csc.h5ad"}) {
+  for (const char* name :
+       {"dense.h5ad", "csr.h5ad", "csc.h5ad", "dense_chunks.h5ad", "csc_chunks.h5ad", "dense_fill.h5ad"}) {
     auto options = labelled();  // categorical
     options.group = "subject";  // texts
     options.weight_column = "age";

@@ -55,6 +55,7 @@ struct Hdf5File::Handles {
   std::unique_lock<std::recursive_mutex> lock{library()};
   const std::string& name;
   Id file;
+  std::size_t fetched = 0;  ///< bytes, since pages of the file were given up
 
   explicit Handles(const Reading& reading) : name(reading.name), file((be_silent(), open(reading.text)), H5Fclose) {
     if (!file.ok()) fail("{}: cannot be read as an HDF5 file; it is cut short or damaged", name);
@@ -105,41 +106,81 @@ struct Hdf5File::Handles {
                 fmt::format("declares {:.0f} elements, more than its {} stored bytes can hold", elements, stored));
     return static_cast<std::int64_t>(elements);
   }
-  /// The chunks of a dataset of one dimension; none: it is stored in another way.
-  static Hdf5Pieces pieces(const Id& array, const Id& type, std::string_view file) {
+  /// How a dataset is stored; no rows: in a way that libhdf5 alone reads.
+  static Hdf5Layout layout(const Id& array, const Id& type, std::string_view file) {
     const auto shape = shape_of(Id(H5Dget_space(array.get()), H5Sclose));
+    if (shape.empty() || shape.size() > 2) return {};
+    Hdf5Layout result;
+    result.type = element_type(type);
+    result.columns = shape.back();
     const Id properties(H5Dget_create_plist(array.get()), H5Pclose);
-    constexpr double most_pieces = 1e6;
-    hsize_t size = 0;
-    if (shape.size() != 1 || H5Pget_layout(properties.get()) != H5D_CHUNKED ||
-        H5Pget_chunk(properties.get(), 1, &size) != 1 || size == 0 ||
-        static_cast<double>(shape[0]) / static_cast<double>(size) > most_pieces)
+    const auto kind = H5Pget_layout(properties.get());
+    const auto rows = shape.size() == 1 ? 1 : shape[0];
+    if (kind == H5D_CONTIGUOUS) {
+      const auto bytes = static_cast<hsize_t>(rows * result.columns) * result.type.bytes;
+      const auto at = H5Dget_offset(array.get());
+      if (at == HADDR_UNDEF || H5Dget_storage_size(array.get()) != bytes || at > file.size() ||
+          bytes > file.size() - at)
+        return {};
+      result.whole = file.substr(at, bytes);
+    } else if (kind != H5D_CHUNKED || !find_chunks(properties, shape.size(), result)) {
       return {};
-    Hdf5Pieces result;
+    }
+    result.rows = rows;
+    return result;
+  }
+  /// False: they have filters that are not known here, or are too many.
+  static bool find_chunks(const Id& properties, std::size_t dimensions, Hdf5Layout& result) {
+    constexpr hsize_t most_bytes = hsize_t{1} << 30;
+    std::array<hsize_t, 2> sizes{1, 1};
+    auto* first = sizes.data() + 2 - dimensions;
+    const auto found = H5Pget_chunk(properties.get(), static_cast<int>(dimensions), first);
+    if (found != static_cast<int>(dimensions) || sizes[0] == 0 || sizes[1] == 0 || sizes[0] > most_bytes ||
+        sizes[1] > most_bytes / sizes[0])
+      return false;
+    result.chunk_rows = static_cast<std::int64_t>(sizes[0]);
+    result.chunk_columns = static_cast<std::int64_t>(sizes[1]);
     for (int k = 0; k < H5Pget_nfilters(properties.get()); ++k) {
       unsigned flags = 0, settings = 0;
       std::size_t none = 0;
       const auto filter =
           H5Pget_filter2(properties.get(), static_cast<unsigned>(k), &flags, &none, nullptr, 0, nullptr, &settings);
       if (result.deflated || (filter != H5Z_FILTER_DEFLATE && (filter != H5Z_FILTER_SHUFFLE || result.shuffled)))
-        return {};
+        return false;
       (filter == H5Z_FILTER_DEFLATE ? result.deflated : result.shuffled) = true;
     }
-    result.whole = static_cast<std::int64_t>(size);
-    for (hsize_t first = 0; first < static_cast<hsize_t>(shape[0]); first += size) {
-      unsigned skipped = 0;
-      haddr_t at = HADDR_UNDEF;
+    return true;
+  }
+  /// Reads elements by all threads; false: libhdf5 alone can tell what is in the dataset.
+  template <class Number>
+  bool read_by_threads(const Reading& reading, const Id& array, const Id& type, std::int64_t first, std::int64_t count,
+                       Number* to) {
+    const auto layout = Handles::layout(array, type, reading.text);
+    if (count == 0 || !can_read_pieces<Number>(layout)) return false;
+    const auto plain = static_cast<double>(layout.chunk_rows) * static_cast<double>(layout.chunk_columns) *
+                       static_cast<double>(layout.type.bytes);
+    const bool one_dimension = H5Sget_simple_extent_ndims(Id(H5Dget_space(array.get()), H5Sclose).get()) == 1;
+    std::mutex one_thread;
+    const auto fetch = [&](std::int64_t row, std::int64_t column, std::vector<char>& stored) {
+      const std::unique_lock alone(one_thread);
+      be_silent();
+      const std::array<hsize_t, 2> both{static_cast<hsize_t>(row), static_cast<hsize_t>(column)};
+      const auto* place = both.data() + (one_dimension ? 1 : 0);
       hsize_t bytes = 0;
-      const bool found = H5Dget_chunk_info_by_coord(array.get(), &first, &skipped, &at, &bytes) >= 0 &&
-                         at != HADDR_UNDEF && skipped == 0 && at <= file.size() && bytes <= file.size() - at;
-      const auto plain = static_cast<double>(size) * static_cast<double>(H5Tget_size(type.get()));
-      if (!found || bytes == 0 || !is_possible(plain, bytes)) return {};
-      const auto left = static_cast<hsize_t>(shape[0]) - first;
-      result.list.push_back(
-          {static_cast<std::int64_t>(first), static_cast<std::int64_t>(std::min(size, left)), file.substr(at, bytes)});
-    }
-    result.type = element_type(type);
-    return result;
+      if (H5Dget_chunk_storage_size(array.get(), place, &bytes) < 0 || bytes == 0 || bytes > reading.text.size() ||
+          !is_possible(plain, bytes))
+        return false;
+      stored.resize(bytes);
+      std::uint32_t skipped = 0;
+      if (H5Dread_chunk(array.get(), H5P_DEFAULT, place, &skipped, stored.data()) < 0 || skipped != 0) return false;
+      constexpr std::size_t most_kept = std::size_t{16} << 20U;  // pages of the file in memory
+      fetched += bytes;
+      if (fetched < most_kept) return true;
+      let_go(reading, {reading.text.data(), reading.limit()});
+      fetched = 0;
+      return true;
+    };
+    return read_pieces(reading, layout, fetch, first, count, to);
   }
   static ElementType element_type(const Id& type) {
     const auto kind = H5Tget_class(type.get());
@@ -213,10 +254,7 @@ Array<Number> Hdf5File::numbers(const std::string& dataset) const {
                fmt::format("{} numbers of '{}'", count, dataset));
   Array<Number> values(count);
   if (count == 0) return values;
-  if (const auto pieces = handles_->pieces(array, type, reading_.text); can_read_pieces<Number>(pieces)) {
-    if (!read_pieces(reading_, pieces, values)) handles_->fail_path(dataset, "cannot be read; the file is damaged");
-    return values;
-  }
+  if (handles_->read_by_threads(reading_, array, type, 0, count, values.data())) return values;
   herr_t status = -1;
   if (kind == H5T_ENUM) {  // truth values
     if (H5Tget_size(type.get()) != 1) handles_->fail_path(dataset, "holds names of an enumeration, and no numbers");
@@ -239,10 +277,14 @@ void Hdf5File::numbers(const std::string& dataset, std::int64_t first, std::span
   const bool truth = kind == H5T_ENUM && H5Tget_size(type.get()) == 1;
   if (kind != H5T_INTEGER && kind != H5T_FLOAT && !truth) handles_->fail_path(dataset, "holds no numbers");
   const Id space(H5Dget_space(array.get()), H5Sclose);
+  const bool one_dimension = H5Sget_simple_extent_ndims(space.get()) == 1;
+  const bool inside = first + std::ssize(to) <= handles_->count(array, dataset);
+  if (one_dimension && inside && handles_->read_by_threads(reading_, array, type, first, std::ssize(to), to.data()))
+    return;
   const hsize_t begin = static_cast<hsize_t>(first), count = to.size();
   const Id memory(H5Screate_simple(1, &count, nullptr), H5Sclose);
   std::vector<std::int8_t> codes(truth ? to.size() : 0);
-  const bool selected = H5Sget_simple_extent_ndims(space.get()) == 1 &&
+  const bool selected = one_dimension && inside &&
                         H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &begin, nullptr, &count, nullptr) >= 0;
   if (!selected || H5Dread(array.get(), truth ? type.get() : native_type<Number>(), memory.get(), space.get(),
                            H5P_DEFAULT, truth ? static_cast<void*>(codes.data()) : to.data()) < 0)

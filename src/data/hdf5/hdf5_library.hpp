@@ -60,8 +60,10 @@ Function hdf5_function(const char* name) {
 #define H5Screate (*sheaf::hdf5_function<decltype(&::H5Screate)>("H5Screate"))
 #define H5Screate_simple (*sheaf::hdf5_function<decltype(&::H5Screate_simple)>("H5Screate_simple"))
 #define H5Dget_create_plist (*sheaf::hdf5_function<decltype(&::H5Dget_create_plist)>("H5Dget_create_plist"))
-#define H5Dget_chunk_info_by_coord \
-  (*sheaf::hdf5_function<decltype(&::H5Dget_chunk_info_by_coord)>("H5Dget_chunk_info_by_coord"))
+#define H5Dget_chunk_storage_size \
+  (*sheaf::hdf5_function<decltype(&::H5Dget_chunk_storage_size)>("H5Dget_chunk_storage_size"))
+#define H5Dget_offset (*sheaf::hdf5_function<decltype(&::H5Dget_offset)>("H5Dget_offset"))
+#define H5Dread_chunk (*sheaf::hdf5_function<decltype(&::H5Dread_chunk)>("H5Dread_chunk"))
 #define H5Pget_layout (*sheaf::hdf5_function<decltype(&::H5Pget_layout)>("H5Pget_layout"))
 #define H5Pget_chunk (*sheaf::hdf5_function<decltype(&::H5Pget_chunk)>("H5Pget_chunk"))
 #define H5Pget_nfilters (*sheaf::hdf5_function<decltype(&::H5Pget_nfilters)>("H5Pget_nfilters"))

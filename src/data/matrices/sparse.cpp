@@ -58,62 +58,95 @@ void check_offsets(const Reading& reading, const Array<std::int64_t>& offsets, s
            i + 1);
 }
 
-/// Calls take(entry, column) for all entries, with the place of the entry in the piece that read(first, count) reads.
-template <class Read, class Take>
-void for_pieces(const Array<std::int64_t>& offsets, std::int64_t columns, const Read& read, const Take& take) {
-  constexpr std::int64_t piece = std::int64_t{1} << 20;
-  const auto entries = offsets[columns];
-  std::int64_t column = 0;
-  for (std::int64_t first = 0; first < entries; first += piece) {
-    const auto count = std::min(piece, entries - first);
-    read(first, count);
-    for (std::int64_t k = 0; k < count; ++k) {
-      while (offsets[column + 1] <= first + k) ++column;
-      take(k, column);
+/// Entries of compressed columns that are read and handed out in pieces. Each thread takes those of its own rows, so
+/// that every row is written by one of them, in the order of columns.
+template <class T>
+class ColumnScatter {
+ public:
+  ColumnScatter(const Reading& reading, const ColumnPieces<T>& pieces) : reading_(reading), pieces_(pieces) {}
+
+  SparseMatrix<T> scatter() {
+    x_ = {pieces_.rows, pieces_.columns, Array<std::int64_t>::zeros(pieces_.rows + 1),
+          Array<std::int32_t>(pieces_.values), Array<T>(pieces_.values)};
+    for_pieces([&] { for_entries([&](std::int32_t row, std::int64_t, std::int64_t) { ++x_.offsets[row + 1]; }); });
+    std::partial_sum(x_.offsets.begin(), x_.offsets.end(), x_.offsets.begin());
+    next_ = Array<std::int64_t>::copy_of(std::as_const(x_.offsets).span());
+    for_pieces([&] {
+      values_.resize(indices_.size());
+      pieces_.read_values(first_, values_);
+      for_entries([&](std::int32_t row, std::int64_t column, std::int64_t k) { put(row, column, k); });
+    });
+    return std::move(x_);
+  }
+
+ private:
+  void put(std::int32_t row, std::int64_t column, std::int64_t k) {
+    const auto at = next_[row]++;
+    if (at > x_.offsets[row] && x_.indices[at - 1] == column)
+      fail("{}: column {} has two entries in row {}; each place may stand once", reading_.name, column + 1, row + 1);
+    x_.indices[at] = static_cast<std::int32_t>(column);
+    x_.values[at] = values_[static_cast<std::size_t>(k)];
+  }
+
+  template <class Use>
+  void for_pieces(const Use& use) {
+    constexpr std::int64_t most = std::int64_t{1} << 20;
+    for (first_ = 0; first_ < pieces_.values; first_ += most) {
+      reading_.context.check_stop();
+      indices_.resize(static_cast<std::size_t>(std::min(most, pieces_.values - first_)));
+      pieces_.read_indices(first_, indices_);
+      check_rows();
+      use();
     }
   }
-}
+
+  void check_rows() const {
+    parallel_ranges(reading_.context, std::ssize(indices_), std::int64_t{1} << 16, [&](Range range) {
+      for (auto k = range.begin; k < range.end; ++k) {
+        const auto row = indices_[static_cast<std::size_t>(k)];
+        if (row >= 0 && row < x_.rows) [[likely]]
+          continue;
+        const auto above = std::upper_bound(pieces_.offsets.begin(), pieces_.offsets.end(), first_ + k);
+        fail("{}: column {} has an entry in row {}, counted from 0, and there are {}", reading_.name,
+             above - pieces_.offsets.begin(), row, x_.rows);
+      }
+    });
+  }
+
+  /// Calls take(row, column, k) for the entries of the piece, k counted in it, by the thread to which the row belongs.
+  template <class Take>
+  void for_entries(const Take& take) {
+    const auto count = std::ssize(indices_);
+    parallel_parts(reading_.context.threads(), x_.rows, [&](Range rows) {
+      const auto& offsets = pieces_.offsets;
+      auto column = std::upper_bound(offsets.begin(), offsets.end(), first_) - offsets.begin() - 1;
+      for (std::int64_t k = 0; k < count; ++column) {
+        const auto end = std::min(offsets[column + 1] - first_, count);
+        for (; k < end; ++k) {
+          const auto row = indices_[static_cast<std::size_t>(k)];
+          if (row >= rows.begin && row < rows.end) take(row, column, k);
+        }
+      }
+    });
+  }
+
+  const Reading& reading_;
+  const ColumnPieces<T>& pieces_;
+  SparseMatrix<T> x_;
+  Array<std::int64_t> next_;
+  std::int64_t first_ = 0;  // entry of the piece
+  std::vector<std::int32_t> indices_;
+  std::vector<T> values_;
+};
 
 }  // namespace
 
 /// Columns come in ascending order, and so do the indices within each row.
 template <class T>
 SparseMatrix<T> make_sparse(const Reading& reading, ColumnPieces<T> pieces) {
-  const auto& from = pieces.offsets;
-  check_offsets(reading, from, pieces.columns, pieces.indices, pieces.values, "column");
+  check_offsets(reading, pieces.offsets, pieces.columns, pieces.indices, pieces.values, "column");
   check_memory(reading, sparse_bytes<T>(2 * pieces.rows, pieces.values), fmt::format("{} values", pieces.values));
-  SparseMatrix<T> x{pieces.rows, pieces.columns, Array<std::int64_t>::zeros(pieces.rows + 1),
-                    Array<std::int32_t>(pieces.values), Array<T>(pieces.values)};
-  std::vector<std::int32_t> indices;
-  std::vector<T> values;
-  const auto read_indices = [&](std::int64_t first, std::int64_t count) {
-    reading.context.check_stop();
-    indices.resize(static_cast<std::size_t>(count));
-    pieces.read_indices(first, indices);
-  };
-  for_pieces(from, pieces.columns, read_indices, [&](std::int64_t k, std::int64_t column) {
-    const auto row = indices[static_cast<std::size_t>(k)];
-    if (row < 0 || row >= x.rows)
-      fail("{}: column {} has an entry in row {}, counted from 0, and there are {}", reading.name, column + 1, row,
-           x.rows);
-    ++x.offsets[row + 1];
-  });
-  std::partial_sum(x.offsets.begin(), x.offsets.end(), x.offsets.begin());
-  auto next = Array<std::int64_t>::copy_of(std::as_const(x.offsets).span());
-  const auto read_both = [&](std::int64_t first, std::int64_t count) {
-    read_indices(first, count);
-    values.resize(static_cast<std::size_t>(count));
-    pieces.read_values(first, values);
-  };
-  for_pieces(from, pieces.columns, read_both, [&](std::int64_t k, std::int64_t column) {
-    const auto row = indices[static_cast<std::size_t>(k)];
-    const auto at = next[row]++;
-    if (at > x.offsets[row] && x.indices[at - 1] == column)
-      fail("{}: column {} has two entries in row {}; each place may stand once", reading.name, column + 1, row + 1);
-    x.indices[at] = static_cast<std::int32_t>(column);
-    x.values[at] = values[static_cast<std::size_t>(k)];
-  });
-  return x;
+  return ColumnScatter<T>(reading, pieces).scatter();
 }
 
 template <class T>

@@ -11,6 +11,7 @@ import csv
 import gzip
 import json
 import os
+import shutil
 import sys
 import zipfile
 
@@ -131,6 +132,7 @@ def write_anndata():
         data = anndata.AnnData(matrix, obs=obs, var=var, dtype=np.float64)
         data.layers["counts"] = sp.csr_matrix(counts.astype(np.float32))
         data.write(path(f"{name}.h5ad"), compression="gzip" if name == "csr" else None)
+    write_chunks()
     with h5py.File(path("tenx.h5"), "w") as file:  # as Cell Ranger 3 and later
         by_cells = sp.csc_matrix(counts.T)
         group = file.create_group("matrix")
@@ -140,6 +142,26 @@ def write_anndata():
         about = group.create_group("features")
         about["id"], about["name"] = np.array(features, dtype="S"), np.array([f"symbol{j}" for j in range(4)], dtype="S")
         about["feature_type"] = np.array(["Gene Expression"] * 4, dtype="S")
+
+
+def write_chunks():
+    """The same in several chunks, whose sizes divide those of the arrays nowhere; in dense_fill.h5ad zeros are not written at all."""
+    packed = {"compression": "gzip", "shuffle": True}
+    for name, arrays in (("dense", {"X": {"chunks": (4, 3), **packed}}), ("csc", {"X/data": {"chunks": (5,), **packed}, "X/indices": {"chunks": (4,)}}),
+                         ("fill", {"X": {"chunks": (1, 1)}})):
+        to = path("dense_fill.h5ad" if name == "fill" else f"{name}_chunks.h5ad")
+        shutil.copy(path("csc.h5ad" if name == "csc" else "dense.h5ad"), to)
+        with h5py.File(to, "a") as file:
+            for array, how in arrays.items():
+                values, about = file[array][()], dict(file[array].attrs)
+                del file[array]
+                made = file.create_dataset(array, values.shape, values.dtype, **how)
+                if name == "fill":
+                    for place in zip(*np.nonzero(values)):
+                        made[place] = values[place]
+                else:
+                    made[()] = values
+                made.attrs.update(about)
 
 
 def write_xlsx():
