@@ -134,6 +134,11 @@ struct PsmView {
   bool target = false;
   std::int32_t scan = -1;   ///< -1: the files do not say
   std::int32_t charge = 0;  ///< 0: likewise
+  double mass = 0;          ///< measured; 0: likewise
+  std::string_view calculated_mass = {};
+  /// Masses are those of neutral molecules, and times are in seconds, as pepXML and mzIdentML define. Else they are in
+  /// the units of the search engine, which PIN files do not name.
+  bool has_units = false;
 };
 
 /// The file of RescoreOptions::checkpoint. It is locked against other processes as long as this lives.

@@ -375,7 +375,10 @@ void Rescoring<T>::finish() {
                    text.time,
                    psms->labels[row] > 0,
                    scans ? psms->scans[row] : -1,
-                   charges.empty() ? 0 : charges[static_cast<std::size_t>(row)]};
+                   charges.empty() ? 0 : charges[static_cast<std::size_t>(row)],
+                   psms->masses[row],
+                   text.calculated_mass,
+                   psms->pins[psms->lines[row].file()].has_units};
   };
   result_.is_target = [psms = psms_](std::int32_t row) { return psms->labels[row] > 0; };
   result_.file = [psms = psms_](std::int32_t row) { return psms->file(row); };

@@ -229,6 +229,59 @@ TEST_F(MzTabProgram, IsWhatTheSpecificationAllows) {
   EXPECT_TRUE(modified);
 }
 
+/// Two peptides whose masses were added up by hand from the masses of elements: PEPTIDE 799.359964 and
+/// SAM[15.9949]PLER 818.395624. Every measured mass is 0.01 larger.
+TEST_F(MzTabProgram, HasMassToChargeAndTimesWhateverTheUnitsOfTheFile) {
+  const std::map<std::string, std::map<std::string, std::pair<double, double>>> expected{
+      {"PEPTIDE",
+       {{"1", {800.377240, 800.367240}},
+        {"2", {400.692258, 400.687258}},
+        {"3", {267.463931, 267.460597}},
+        {"4", {200.849767, 200.847267}}}},
+      {"SAMPLER",
+       {{"1", {819.412900, 819.402900}},
+        {"2", {410.210088, 410.205088}},
+        {"3", {273.809151, 273.805818}},
+        {"4", {205.608682, 205.606182}}}}};
+  struct Unit {
+    std::string formula, name;  // of m, the neutral mass, and z
+  };
+  for (const auto& unit :
+       {Unit{"m", "neutral masses"}, Unit{"m + 1.007276467", "[M+H]+"}, Unit{"m / z + 1.007276467", "m/z"}}) {
+    SCOPED_TRACE(unit.name);
+    const auto script = R"(awk -F'\t' -v OFS='\t' '
+      NR == 1 { for (k = 1; k <= NF; ++k) at[$k] = k; print "retentiontime", $0; next }
+      { m = NR % 2 ? 799.359964 : 818.395624; z = 0; for (c = 1; c <= 4; ++c) if ($at["Charge" c] == 1) z = c
+        $at["CalcMass"] = sprintf("%.6f", )" +
+                        unit.formula + R"(); m += 0.01
+        $at["ExpMass"] = sprintf("%.6f", )" +
+                        unit.formula + R"()
+        $at["Peptide"] = NR % 2 ? "K.PEPTIDE.R" : "K.SAM[15.9949]PLER.-"; print 12.5, $0 }' plain.pin > run.pin)";
+    ASSERT_EQ(shell(script).code, 0);
+    const auto done = shell("sheaf rescore run.pin --output out --iterations 1 --mztab --force");
+    ASSERT_EQ(done.code, 0) << done.err;
+    const MzTab read(file("out/results.mzTab"));
+    ASSERT_FALSE(read.psms.rows.empty());
+    for (const auto& row : read.psms.rows) {
+      const auto [measured, calculated] = expected.at(row.at("sequence")).at(row.at("charge"));
+      EXPECT_NEAR(std::stod(row.at("exp_mass_to_charge")), measured, 2e-6);
+      EXPECT_NEAR(std::stod(row.at("calc_mass_to_charge")), calculated, 2e-6);
+      EXPECT_EQ(row.at("retention_time"), "750") << "12.5 minutes in seconds";
+    }
+    EXPECT_EQ(read.metadata.at("software[1]-setting[3]"), "ExpMass read as " + unit.name);
+    EXPECT_EQ(read.metadata.at("software[1]-setting[5]"), "retention times read as minutes");
+  }
+}
+
+TEST_F(MzTabProgram, HasNoMassToChargeIfMassesAgreeWithNoPeptide) {
+  const auto done = shell("sheaf rescore plain.pin --output out --iterations 1 --mztab");
+  ASSERT_EQ(done.code, 0) << done.err;
+  const MzTab read(file("out/results.mzTab"));
+  for (const auto& row : read.psms.rows)
+    for (const auto* name : {"exp_mass_to_charge", "calc_mass_to_charge", "retention_time"})
+      EXPECT_EQ(row.at(name), "null") << "the masses are random numbers, and there are no times";
+}
+
 TEST_F(MzTabProgram, HasNoDecoysUnlessTheyAreWanted) {
   const auto done = shell("sheaf rescore plain.pin --output out --iterations 1 --mztab");
   ASSERT_EQ(done.code, 0) << done.err;

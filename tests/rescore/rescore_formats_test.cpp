@@ -10,6 +10,8 @@
 #include "data/bytes/sink.hpp"
 #include "golden.hpp"
 #include "rescore/input/psms.hpp"
+#include "rescore/output/peptide_text.hpp"
+#include "rescore/output/precursors.hpp"
 
 namespace sheaf::rescore {
 namespace rescore_formats_test {
@@ -164,6 +166,63 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   const auto at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return text.replace(at, from.size(), to);
+}
+
+/// m/z and times as results have them, of PSMs that were read.
+struct Spectrum {
+  double measured, calculated, seconds;
+};
+Spectrum spectrum(const Psms<double>& psms, std::int32_t row, std::int32_t charge) {
+  RescoreResult result;
+  result.psms.rows = {row};
+  result.text = [&](std::int32_t i) {
+    const auto text = psms.text(i);
+    PsmView view;
+    view.time = text.time;
+    view.charge = charge;
+    view.mass = psms.masses[i];
+    view.calculated_mass = text.calculated_mass;
+    view.has_units = psms.pins[0].has_units;
+    return view;
+  };
+  const Precursors precursors(result);
+  const auto view = result.text(row);
+  return {precursors.measured(view).value_or(-1), precursors.calculated(view).value_or(-1),
+          precursors.seconds(view).value_or(-1)};
+}
+
+TEST(Formats, XmlGivesMassToChargeAndTimesInItsUnits) {
+  const auto first = replaced(pepxml, "assumed_charge=\"2\"", "assumed_charge=\"2\" retention_time_sec=\"600.5\"");
+  const auto from_pepxml = read("times.pep.xml", first);
+  const auto hit = spectrum(from_pepxml, 0, 2);
+  EXPECT_NEAR(hit.measured, 501.25727646688, 1e-9);  // 1000.5 / 2 + 1.00727646688
+  EXPECT_NEAR(hit.calculated, 501.20727646688, 1e-9);
+  EXPECT_EQ(hit.seconds, 600.5);
+  const auto other = spectrum(from_pepxml, 1, 3);
+  EXPECT_NEAR(other.measured, 301.00727646688, 1e-9);
+  EXPECT_EQ(other.calculated, -1) << "the file does not say";
+  EXPECT_EQ(other.seconds, -1);
+
+  const auto with_time = replaced(
+      mzidentml, "   </SpectrumIdentificationResult>",
+      R"(<cvParam cvRef="M" accession="MS:1000016" name="scan start time" value="1.5" unitAccession="UO:0000031"/>
+   </SpectrumIdentificationResult>)");
+  const auto from_mzidentml = read("times.mzid", with_time);
+  const auto item = spectrum(from_mzidentml, 0, 2);
+  EXPECT_NEAR(item.measured, 501.25, 1e-9);
+  EXPECT_NEAR(item.calculated, 501.20, 1e-9);
+  EXPECT_EQ(item.seconds, 90);
+  EXPECT_NEAR(spectrum(from_mzidentml, 1, 3).measured, 400, 1e-9);
+  EXPECT_EQ(spectrum(from_mzidentml, 1, 3).seconds, -1);
+}
+
+TEST(Formats, MassesOfPeptidesAddUp) {
+  // Glucagon, whose monoisotopic mass is in every textbook: 3480.6157 Da.
+  EXPECT_NEAR(*monoisotopic_mass(take_apart("HSQGTFTSDYSKYLDSRRAQDFVQWLMNT")), 3480.6157, 1e-3);
+  EXPECT_NEAR(*monoisotopic_mass(take_apart("K.n[42.0106]PEPTIDE.R")), 799.35996 + 42.0106, 1e-4);
+  EXPECT_FALSE(monoisotopic_mass(take_apart("PEPXIDE")));
+  EXPECT_FALSE(monoisotopic_mass(take_apart("PEPT[Phospho]IDE")));
+  EXPECT_FALSE(monoisotopic_mass(take_apart("PEPT[UNIMOD:21]IDE")));
 }
 
 TEST(Formats, DefectsAreReportedWithLineAndColumn) {

@@ -14,8 +14,6 @@
 namespace sheaf::rescore {
 namespace {
 
-constexpr double proton = 1.00727646688;
-
 struct Peptide {
   std::string sequence;
   std::vector<std::pair<std::size_t, std::string>> modifications;  // behind so many residues; masses
@@ -90,9 +88,20 @@ class MzIdentMl {
     if (element == "SpectrumIdentificationItem") begin_item(a, at);
     if (element == "PeptideEvidenceRef" && in_item_) add_evidence(a, at);
     if ((element == "cvParam" || element == "userParam") && in_item_) pin_.add_feature(psm_, a["name"], a["value"]);
+    if (element == "cvParam" && !in_item_) take_time(a);
+  }
+
+  /// The retention time of a spectrum stands behind its items.
+  void take_time(const Attributes& a) {
+    if (a["accession"] != "MS:1000894" && a["accession"] != "MS:1000016") return;  // retention time, scan start time
+    constexpr std::string_view minute = "UO:0000031";
+    constexpr double seconds_a_minute = 60;
+    if (const auto value = optional_number(a["value"]))
+      pin_.set_seconds(first_of_spectrum_, a["unitAccession"] == minute ? *value * seconds_a_minute : *value);
   }
 
   void begin_spectrum(const Attributes& a) {
+    first_of_spectrum_ = pin_.size();
     spectrum_ = a["spectrumID"];
     const auto found = files_.find(std::string(a["spectraData_ref"]));
     file_ = found == files_.end() ? std::string(a["spectraData_ref"]) : found->second;
@@ -115,11 +124,12 @@ class MzIdentMl {
     psm_.file = file_;
     psm_.scan = scan_;
     const double charge = number(a, "chargeState", at);
-    psm_.mass = (number(a, "experimentalMassToCharge", at) - proton) * charge;
+    psm_.mass = (number(a, "experimentalMassToCharge", at) - proton_mass) * charge;
     pin_.add_feature(psm_, "Mass", psm_.mass);
     pin_.add_feature(psm_, fmt::format("Charge{}", charge), 1);
     if (a["calculatedMassToCharge"].empty()) return;
-    const double difference = psm_.mass - (number(a, "calculatedMassToCharge", at) - proton) * charge;
+    psm_.calculated_mass = (number(a, "calculatedMassToCharge", at) - proton_mass) * charge;
+    const double difference = psm_.mass - *psm_.calculated_mass;
     pin_.add_feature(psm_, "dM", difference);
     pin_.add_feature(psm_, "absdM", std::abs(difference));
   }
@@ -165,6 +175,7 @@ class MzIdentMl {
   Peptide* peptide_ = nullptr;
   std::string spectrum_, file_;
   std::int64_t scan_ = 0, spectra_ = 0;
+  std::size_t first_of_spectrum_ = 0;  // PSM
   bool in_sequence_ = false, in_item_ = false, has_target_ = false;
   PinText::Psm psm_;
 };

@@ -32,6 +32,9 @@ std::string as_field(std::string text) {
   return text;
 }
 
+/// Empty: not known.
+std::string number_field(std::optional<double> value) { return value ? fmt::format("{}", *value) : std::string(); }
+
 }  // namespace
 
 std::optional<std::string> as_pin(const Reading& reading, const PinOptions& options) {
@@ -68,9 +71,14 @@ bool is_decoy_name(std::string_view protein, const std::string& prefix) {
                      [&](const char* usual) { return protein.starts_with(usual); });
 }
 
+std::optional<double> optional_number(std::string_view text) {
+  double value = 0;
+  if (parse_whole_number(text, value) != NumberStatus::ok) return std::nullopt;
+  return value;
+}
+
 void PinText::add_feature(Psm& psm, std::string_view name, std::string_view value) {
-  double number = 0;
-  if (parse_whole_number(value, number) == NumberStatus::ok) add_feature(psm, name, number);
+  if (const auto number = optional_number(value)) add_feature(psm, name, *number);
 }
 
 void PinText::add_feature(Psm& psm, std::string_view name, double value) {
@@ -101,12 +109,16 @@ void PinText::add(const Reading& reading, const char* at, Psm psm) {
   psms_.push_back(std::move(psm));
 }
 
+void PinText::set_seconds(std::size_t first, double seconds) {
+  for (std::size_t k = first; k < psms_.size(); ++k) psms_[k].seconds = seconds;
+}
+
 std::string PinText::text(const Reading& reading) const {
   if (psms_.empty()) fail_at(reading, reading.limit(), "the file ends without a match of a spectrum and a peptide");
   if (!has_decoys_)
     fail_at(reading, reading.limit(),
             "no match is of a decoy: name what decoy proteins begin with (--decoy-prefix), or search decoys too");
-  std::string text = "SpecId\tLabel\tScanNr\tExpMass\tfilename";
+  std::string text = "SpecId\tLabel\tScanNr\tExpMass\tCalcMass\tretentiontime\tfilename";
   for (const auto& name : names_) {
     text += '\t';
     text += name;
@@ -117,8 +129,8 @@ std::string PinText::text(const Reading& reading) const {
     std::fill(values.begin(), values.end(), 0.0);
     for (const auto& [place, value] : psm.features) values[place] = value;
     const auto out = std::back_inserter(text);
-    fmt::format_to(out, "{}\t{}\t{}\t{}\t{}", as_field(psm.id), psm.target ? 1 : -1, psm.scan, psm.mass,
-                   as_field(psm.file));
+    fmt::format_to(out, "{}\t{}\t{}\t{}\t{}\t{}\t{}", as_field(psm.id), psm.target ? 1 : -1, psm.scan, psm.mass,
+                   number_field(psm.calculated_mass), number_field(psm.seconds), as_field(psm.file));
     for (const double value : values) fmt::format_to(out, "\t{}", value);
     fmt::format_to(out, "\t{}", as_field(psm.peptide));
     for (const auto& protein : psm.proteins) fmt::format_to(out, "\t{}", as_field(protein));

@@ -23,6 +23,9 @@ std::string mzidentml_as_pin(const Reading& reading, const PinOptions& options);
 /// Whether a protein's name says that it is a decoy.
 bool is_decoy_name(std::string_view protein, const std::string& prefix);
 
+/// None if the text is no finite number.
+std::optional<double> optional_number(std::string_view text);
+
 /// PSMs whose features become known one after the other. A feature that a PSM does not have is 0 in the end, and values
 /// that are no finite numbers are left out.
 class PinText {
@@ -31,6 +34,8 @@ class PinText {
     std::string id, file, peptide;
     std::int64_t scan = 0;
     double mass = 0;
+    std::optional<double> calculated_mass;
+    std::optional<double> seconds;  ///< retention time
     bool target = true;
     std::vector<std::string> proteins;
     std::vector<std::pair<std::size_t, double>> features;  ///< places among the names, and values
@@ -41,6 +46,9 @@ class PinText {
   /// `reading`, `at`: where it ends, for messages. PSMs that refer to the same long text again and again are an Error
   /// once they take more memory than there is to use.
   void add(const Reading& reading, const char* at, Psm psm);
+  std::size_t size() const { return psms_.size(); }
+  /// The retention time of all PSMs from the `first` on.
+  void set_seconds(std::size_t first, double seconds);
   /// At least one decoy must be among them.
   std::string text(const Reading& reading) const;
 

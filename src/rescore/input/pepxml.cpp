@@ -48,6 +48,7 @@ class PepXml {
       scan_ = scan(a, at);
       mass_ = number(a, "precursor_neutral_mass", at);
       charge_ = a["assumed_charge"];
+      seconds_ = optional_number(a["retention_time_sec"]);
     }
     if (element == "search_hit") begin_hit(a, at);
     if (element == "alternative_protein" && in_hit_) psm_.proteins.emplace_back(a["protein"]);
@@ -62,6 +63,8 @@ class PepXml {
     psm_.file = file_;
     psm_.scan = scan_;
     psm_.mass = mass_;
+    psm_.calculated_mass = optional_number(a["calc_neutral_pep_mass"]);
+    psm_.seconds = seconds_;
     peptide_ = a["peptide"];
     before_ = a["peptide_prev_aa"];
     after_ = a["peptide_next_aa"];
@@ -92,6 +95,7 @@ class PepXml {
   std::string file_, spectrum_, charge_, peptide_, before_, after_;
   std::int64_t scan_ = 0;
   double mass_ = 0;
+  std::optional<double> seconds_;
   bool in_hit_ = false;
   PinText::Psm psm_;
 };

@@ -143,6 +143,7 @@ void PinReader<T>::convert(PinFile& file) const {
   const Reading reading{context_, text, names_.back(), reading_options_};
   auto made = as_pin(reading, options_);
   if (!made) return;
+  file.has_units = text.starts_with("<");  // XML
   file.made = std::make_unique<const std::string>(std::move(*made));
   file.source = nullptr;
 }

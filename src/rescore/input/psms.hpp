@@ -17,6 +17,8 @@
 
 namespace sheaf::rescore {
 
+constexpr double proton_mass = 1.00727646688;  ///< Da
+
 /// How the columns of a PIN file are found.
 enum class PinRules : std::uint8_t {
   by_name,      ///< every column by its name; texts are never taken for a feature
@@ -64,6 +66,7 @@ struct PinFile {
   std::unique_ptr<TextSource> source;  ///< none if the text was made
   PinLayout layout;
   std::unique_ptr<const std::string> made = {};  ///< from a file of another format
+  bool has_units = false;                        ///< see PsmView
 
   std::string_view contents() const { return made ? std::string_view(*made) : source->text(); }
   PsmText text(std::int64_t line) const;

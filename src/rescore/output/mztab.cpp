@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstdlib>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -12,9 +12,13 @@
 #include <sheaf/version.hpp>
 
 #include "data/bytes/sink.hpp"
+#include "rescore/output/peptide_text.hpp"
+#include "rescore/output/precursors.hpp"
 
 namespace sheaf {
 namespace {
+
+using rescore::take_apart;
 
 constexpr std::string_view none = "null";
 constexpr std::string_view engine = "[MS, MS:1001490, percolator, ]";
@@ -29,64 +33,10 @@ std::string cell(std::string_view text) {
   return result;
 }
 
-/// A peptide such as K.PEPM[15.9949]IDE.R, taken apart.
-struct Peptide {
-  std::string sequence;                    ///< letters alone
-  std::vector<std::string> modifications;  ///< "4-CHEMMOD:+15.9949"; 0 and length + 1 are the ends
-  std::string pre{none}, post{none};       ///< the amino acids around it; -: an end of the protein
-};
-
-/// Behind the bracket that closes the one at `at`.
-std::size_t skip_bracket(std::string_view text, std::size_t at) {
-  const char open = text[at];
-  const char close = open == '[' ? ']' : open == '(' ? ')' : '}';
-  int depth = 0;
-  for (; at < text.size(); ++at) {
-    depth += text[at] == open ? 1 : text[at] == close ? -1 : 0;
-    if (depth == 0) return at + 1;
-  }
-  return text.size();
-}
-
-/// A mass or an accession of UNIMOD as mzTab writes it; "": a name, for which mzTab has no place.
-std::string modification(std::string_view text) {
-  constexpr std::string_view unimod = "UNIMOD:", psi = "MOD:";
-  if (text.starts_with(unimod) || text.starts_with(psi)) return std::string(text);
-  const std::string number(text);
-  char* end = nullptr;
-  std::strtod(number.c_str(), &end);
-  if (number.empty() || *end != '\0' || std::isalpha(static_cast<unsigned char>(number.back())) != 0) return {};
-  const bool has_sign = number.front() == '+' || number.front() == '-';
-  return fmt::format("CHEMMOD:{}{}", has_sign ? "" : "+", number);
-}
-
-/// The part between the amino acids around it, which points set apart; points in brackets do not count.
-std::string_view without_flanks(std::string_view text, Peptide& peptide) {
-  if (text.size() < 4 || text[1] != '.' || text[text.size() - 2] != '.') return text;
-  peptide.pre = text.substr(0, 1);
-  peptide.post = text.substr(text.size() - 1);
-  return text.substr(2, text.size() - 4);
-}
-
-Peptide take_apart(std::string_view text) {
-  Peptide peptide;
-  const auto inner = without_flanks(text, peptide);
-  bool at_end = false;  // behind c, which stands for the C-terminus
-  for (std::size_t at = 0; at < inner.size();) {
-    const char c = inner[at];
-    if (c == '[' || c == '(' || c == '{') {
-      const auto end = skip_bracket(inner, at);
-      const auto what = modification(inner.substr(at + 1, end - at - std::min<std::size_t>(end - at, 2)));
-      if (!what.empty())
-        peptide.modifications.push_back(fmt::format("{}-{}", peptide.sequence.size() + (at_end ? 1 : 0), what));
-      at = end;
-      continue;
-    }
-    at_end = c == 'c';
-    if (std::isupper(static_cast<unsigned char>(c)) != 0) peptide.sequence += c;
-    ++at;
-  }
-  return peptide;
+/// A number with six digits behind the point, as masses have in mzTab.
+std::string mass_cell(std::optional<double> value) { return value ? fmt::format("{:.6f}", *value) : std::string(none); }
+std::string time_cell(std::optional<double> seconds) {
+  return seconds ? fmt::format("{:.10g}", *seconds) : std::string(none);
 }
 
 std::vector<std::string_view> proteins_of(std::string_view text, const std::string& separator) {
@@ -104,7 +54,7 @@ std::vector<std::string_view> proteins_of(std::string_view text, const std::stri
 class MzTab {
  public:
   MzTab(const RescoreResult& result, const RescoreOptions& options, bool decoys, Sink& sink)
-      : result_(result), options_(options), decoys_(decoys), sink_(sink) {}
+      : result_(result), options_(options), decoys_(decoys), sink_(sink), precursors_(result) {}
 
   void write() {
     metadata();
@@ -129,6 +79,8 @@ class MzTab {
     line("software[1]", fmt::format("[, , Sheaf, {}]", SHEAF_VERSION));
     line("software[1]-setting[1]", fmt::format("test FDR = {:g}", options_.test_fdr));
     line("software[1]-setting[2]", fmt::format("seed = {}", options_.seed));
+    int setting = 2;
+    for (const auto& text : precursors_.readings()) line(fmt::format("software[1]-setting[{}]", ++setting), text);
     if (!result_.proteins.empty()) scores_of("protein");
     scores_of("psm");
     line("fixed_mod[1]", "[MS, MS:1002453, No fixed modifications searched, ]");
@@ -211,12 +163,12 @@ class MzTab {
         peptide.modifications.empty() ? std::string(none) : fmt::format("{}", fmt::join(peptide.modifications, ","));
     for (const auto accession : accessions)
       text_ += fmt::format(
-          "PSM\t{1}\t{2}\t{3}\t{4}\t{0}\t{0}\t{5}\t{6:g}\t{7:g}\t{8:g}\t{9}\t{0}\t{10}\t{0}\t{0}\t{11}\t{12}\t{13}\t{0}"
-          "\t"
-          "{0}\t{14}\t{15}\t{16}\n",
+          "PSM\t{1}\t{2}\t{3}\t{4}\t{0}\t{0}\t{5}\t{6:g}\t{7:g}\t{8:g}\t{9}\t{10}\t{11}\t{12}\t{13}\t{14}\t{15}\t{16}"
+          "\t{0}\t{0}\t{17}\t{18}\t{19}\n",
           none, cell(peptide.sequence), id, cell(accession), accessions.size() == 1 ? 1 : 0, engine,
           result_.psms.scores[place], result_.psms.q[place], result_.psms.pep[place], modifications,
-          view.charge > 0 ? std::to_string(view.charge) : std::string(none), reference, cell(peptide.pre),
+          time_cell(precursors_.seconds(view)), view.charge > 0 ? std::to_string(view.charge) : std::string(none),
+          mass_cell(precursors_.measured(view)), mass_cell(precursors_.calculated(view)), reference, cell(peptide.pre),
           cell(peptide.post), view.target ? 0 : 1, cell(view.peptide), cell(view.id));
   }
 
@@ -229,6 +181,7 @@ class MzTab {
   const RescoreOptions& options_;
   bool decoys_;
   Sink& sink_;
+  rescore::Precursors precursors_;
   std::string text_;
 };
 
