@@ -1,22 +1,42 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <fstream>
 #include <memory>
 #include <utility>
 
+#include <sheaf/model.hpp>
 #include <sheaf/pipeline.hpp>
 #include <sheaf/report.hpp>
 #include <sheaf/solvers/profile.hpp>
 
 #include "command.hpp"
+#include "core/fail.hpp"
 #include "core/names.hpp"
+#include "data/text/model_file.hpp"
+#include "family/family.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 #include "text/info_text.hpp"
+#include "text/model_info.hpp"
 
 namespace sheaf::cli {
 namespace {
 
 constexpr std::int64_t large = std::int64_t{1} << 30;
+
+/// Whether a file begins as Sheaf's, LIBLINEAR's or LIBSVM's models do.
+bool is_model(const std::string& path) {
+  std::array<char, 32> bytes{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(bytes.data(), bytes.size());
+  const std::string_view begin(bytes.data(), static_cast<std::size_t>(file.gcount()));
+  return begin.starts_with(model_file_magic) ||
+         std::any_of(families().begin(), families().end(), [&](const Family* family) {
+           const auto word = family->peer_word();
+           return !word.empty() && begin.starts_with(word) && begin.substr(word.size()).starts_with(' ');
+         });
+}
 
 struct Info {
   std::string input, report, read_values = "auto";
@@ -64,6 +84,16 @@ struct Info {
     return result;
   }
 
+  /// Options about a dataset that were given with a model are an error.
+  void describe_model(const Arguments& arguments) const {
+    for (const auto& section : arguments.sections())
+      for (const auto& option : section.options)
+        if (option.given && option.flag != "--json" && option.flag != "--quiet")
+          fail_usage("{} is for datasets, and {} is a model", option.flag, input);
+    const auto model = Model::load(input);
+    common.json() ? print_data(model_info_json(model, input)) : print(model_info_text(model, input));
+  }
+
   void run() {
     const auto context = common.context();
     common.with_precision(input, [&]<class T>(std::type_identity<T>) {
@@ -78,7 +108,7 @@ struct Info {
 
 std::function<void()> declare(Arguments& arguments) {
   auto info = std::make_shared<Info>();
-  arguments.positional("FILE", info->input, "the dataset to read; - is standard input");
+  arguments.positional("FILE", info->input, "the dataset or model to describe; - is a dataset on standard input");
   arguments.text("report", "FILE", info->report, "write an HTML page with plots that needs nothing else");
   arguments.add({"--read-values", "auto|yes|no",
                  "whether all values are read; auto: unless a .sheaf file, which holds a summary, has more than 1 GiB",
@@ -92,16 +122,18 @@ std::function<void()> declare(Arguments& arguments) {
   info->common.declare(arguments, {"threads", "memory", "seed"});
   arguments.reads({"FILE"});
   arguments.writes({"--report"});
-  return [info] { info->run(); };
+  return [info, &arguments] { is_model(info->input) ? info->describe_model(arguments) : info->run(); };
 }
 
 }  // namespace
 
 Command info_command() {
   return {"info",
-          "Describe a dataset: its shape, labels, strongest features, memory needs and possible problems",
+          "Describe a dataset (shape, labels, strongest features, memory needs, possible problems) or a model",
           {{"on the terminal", "sheaf info microbes.arff.gz"},
            {"with a report to open in a browser", "sheaf info trial.csv --label outcome --report trial.html"},
+           {"what a model learnt: its steps, and its largest weights with the annotations of their features",
+            "sheaf info found/model.txt"},
            {"how many rows, for a script", "sheaf info trial.csv --json | jq .rows"}},
           declare};
 }

@@ -350,6 +350,7 @@ struct BatchPlan {
   };
   std::int64_t memory = 0;
   std::vector<Size> sizes;  ///< one for each model that is compared
+  std::int64_t models = 0;  ///< to be trained; 0: not known before. Readers of the journal work out the time left
 };
 
 /// Which process trains the final model of a search and publishes its results.
@@ -454,6 +455,7 @@ class SearchDirectory {
   std::size_t finished() const;
   /// A file of the folder; it appears whole or not at all. See write_results() in report.hpp.
   void write(const std::string& name, std::string_view text) const;
+  void write(const std::string& name, const Model& model) const;
   /// All files are written. If several processes share the search, it is over for all of them.
   void finish() const;
 

@@ -206,8 +206,12 @@ std::vector<std::string> Model::unknown_classes(const Target& target) const {
 
 void Model::save(const std::string& path, ModelFile format) const {
   if (format != ModelFile::sheaf) return write_text_file(path, text(format));
-  const auto file = open_plain_file(path, Links::follow);
-  write_own(*this, *file);
+  save_model(*this, path, Links::follow);
+}
+
+void save_model(const Model& model, const std::string& path, Links links) {
+  const auto file = open_plain_file(path, links);
+  write_own(model, *file);
   file->finish();
 }
 

@@ -6,7 +6,7 @@ namespace sheaf {
 void write_results(const SearchDirectory& folder, const SearchResult& result) {
   const auto write = [&](const std::string& name, const std::string& text) { folder.write(name, text); };
   if (result.model) {
-    write("model.txt", result.model->text());
+    folder.write("model.txt", *result.model);
     if (const auto text = result.model->peer_text())
       write(result.model->trained().peer_format() == ModelFile::libsvm ? "model.libsvm" : "model.liblinear", *text);
     write("scores.csv", search_csv(result));

@@ -12,13 +12,12 @@
 #include "report/annotation_columns.hpp"
 #include "report/held_out.hpp"
 #include "report/search_charts.hpp"
+#include "report/weights_json.hpp"
 
 namespace sheaf {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::size_t most_weights = 100;
 
 /// JSON has no NaN.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
@@ -80,23 +79,6 @@ Json chosen_json(const SearchResult& r) {
   return row;
 }
 
-/// The class or target of a decision value; null if it has no name.
-Json column_json(const std::string& name) { return name.empty() ? Json() : Json(name); }
-
-Json largest_json(const Coefficients& of, const Annotations& annotations) {
-  Json list = Json::array();
-  for (std::int32_t c = 0; c < static_cast<std::int32_t>(of.columns.size()); ++c) {
-    Json weights = Json::array();
-    for (const auto j : of.largest(c, most_weights)) {
-      const auto& name = of.feature_names[static_cast<std::size_t>(j)];
-      weights.push_back({{"position", j + 1}, {"name", name}, {"weight", of.weight(j, c)}});
-      report::add_annotations(annotations, name, weights.back());
-    }
-    list.push_back({{"class", column_json(of.columns[static_cast<std::size_t>(c)])}, {"weights", std::move(weights)}});
-  }
-  return list;
-}
-
 Json models_json(const SearchResult& r, const ModelScores& model) {
   Json list = Json::array();
   for (std::size_t c = 0; c < model.weights.size(); ++c) {
@@ -104,7 +86,7 @@ Json models_json(const SearchResult& r, const ModelScores& model) {
     const auto& fit = model.fits[c];
     Json weights = Json::array();
     for (std::size_t k = 0; k < of.features.size(); ++k) weights.push_back({of.features[k], number(of.weights[k])});
-    list.push_back({{"class", column_json(r.column_name(static_cast<std::int32_t>(c)))},
+    list.push_back({{"class", report::column_json(r.column_name(static_cast<std::int32_t>(c)))},
                     {"intercept", number(of.intercept)},
                     {"weights", std::move(weights)},
                     {"objective", number(fit.objective)},
@@ -187,7 +169,7 @@ Json path_json(const SearchResult& r) {
       for (const double effect : line.effects) effects.push_back(number(effect));
       features.push_back({{"index", line.feature}, {"name", line.name}, {"effects", std::move(effects)}});
     }
-    columns.push_back({{"class", column_json(r.column_name(c))}, {"features", std::move(features)}});
+    columns.push_back({{"class", report::column_json(r.column_name(c))}, {"features", std::move(features)}});
   }
   return {{"resample", r.options.path_split},
           {"chosen", point_json(r, r.point(level, level.chosen.chosen))},
@@ -380,7 +362,7 @@ std::string search_json(const SearchResult& r) {
     answer["chosen"] = chosen_json(r);
     answer["points"] = points_json(r);
     if (const auto weights = r.model->trained().coefficients())
-      answer["largest_weights"] = largest_json(*weights, r.annotations);
+      answer["largest_weights"] = report::largest_weights_json(*weights, r.annotations);
   }
   if (r.model && r.model->threshold()) answer["threshold"] = threshold_json(r);
   if (r.held_out && !r.held_out->probabilities.empty()) answer["reliability"] = reliability_json(r);

@@ -105,6 +105,7 @@ Engine::Engine(const Context& context, const FamilySearch& family, const Plan& p
     proposed.sizes.push_back({limits_.back().tasks, limits_.back().splits});
   }
   proposed.memory = limits_.front().memory;
+  proposed.models = models_to_train();
   const auto agreed = log != nullptr ? log->agree(proposed) : proposed;
   if (agreed.sizes.size() != limits_.size())
     fail("the journal is that of a search of {} models, and there are {}; begin again (--force)", agreed.sizes.size(),
@@ -173,8 +174,7 @@ std::vector<double> Engine::scores_of(const Tried& tried) const {
 /// 0: not known before.
 std::int64_t Engine::models_to_train() const {
   if (options_.strategy != Strategy::grid || options_.extend || models_.size() > 1) return 0;
-  return (std::int64_t{1} * family_.space().size() * plan_.splits() * plan_.levels() + plan_.outer_folds()) *
-         family_.tasks();
+  return std::int64_t{1} * family_.space().size() * plan_.splits() * plan_.levels() + plan_.outer_folds();
 }
 
 /// False: no level asks for more.
@@ -364,7 +364,7 @@ void Engine::run_outer(SearchResult& result) {
 
 void Engine::run(SearchResult& result) {
   {
-    const Stage stage(context_.progress(), "searching", models_to_train());
+    const Stage stage(context_.progress(), "searching", models_to_train() * family_.tasks());
     bool first = true;
     while (round(first)) first = false;
     std::vector<std::int32_t> order;

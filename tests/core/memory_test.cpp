@@ -586,7 +586,7 @@ TEST(MemoryDefects, OfLabelsAndNamesNameTheArgument) {
   expect_refused(make(two, {}), "argument 'labels': has 2 entries, but the matrix has 3 rows");
   expect_refused(make(with_nan, {}), "argument 'labels': entry 1 is nan, but a finite number is expected");
   expect_refused(make(large, {}),
-                 "argument 'labels': entry 2 is 1152921504606846977, but integers of up to 2^53 are expected; give "
+                 "argument 'labels': entry 2 is 1152921504606846977, but integers below 2^53 are expected; give "
                  "larger ones as texts");
   expect_refused(make(with_empty, {}), "argument 'labels': entry 1 is empty");
   expect_refused(make(not_text, {}), "argument 'labels': entry 1 is no UTF-8 text: '\\xff'");

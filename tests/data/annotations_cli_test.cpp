@@ -90,6 +90,52 @@ TEST_F(Annotations, StayWithAModelAndItsResults) {
   EXPECT_TRUE(holds(file("why.csv"), "k__Bacteria; p__Firmicutes"));
 }
 
+TEST_F(Annotations, StandBesideTheLargestWeightsOfADescribedModel) {
+  write_table();
+  read_fine(
+      "sheaf search table.csv --id id --model elastic-net --annotations taxa.tsv --folds 3 --seed 1 --output found");
+  const auto text = shell("sheaf info found/model.txt");
+  ASSERT_EQ(text.code, 0) << text.err;
+  std::string line;
+  for (const auto& one : lines_of(text.out))
+    if (holds(one, " OTU_1 ")) line = one;
+  EXPECT_TRUE(holds(line, "k__Bacteria; p__Firmicutes ") && line.ends_with(" a, b")) << text.out;
+  EXPECT_TRUE(holds(text.out, "elastic-net: 6 features, 2 classes (sick, healthy)")) << text.out;
+
+  const auto answer = nlohmann::json::parse(shell("sheaf info found/model.txt --json").out);
+  EXPECT_EQ(answer["annotations"], (nlohmann::json{"taxonomy", "note"}));
+  EXPECT_EQ(answer["label"], "disease");
+  // The weights are those of the table that the search wrote: feature,weight ...
+  const auto& weights = answer["largest_weights"][0]["weights"];
+  ASSERT_GE(weights.size(), 2U);
+  for (const auto& weight : weights) {
+    const auto name = weight["name"].get<std::string>();
+    const auto row = line_of("found/coefficients.csv", name + ",");
+    EXPECT_DOUBLE_EQ(weight["weight"].get<double>(), std::stod(row.substr(name.size() + 1))) << row;
+    EXPECT_EQ(weight.contains("annotations"), name != "OTU_5") << weight;
+    if (name == "OTU_2") {
+      EXPECT_EQ(weight["annotations"], (nlohmann::json{{"taxonomy", "k__Bacteria; p__Bacteroidetes"}})) << weight;
+    }
+  }
+  EXPECT_TRUE(complains(shell("sheaf info found/model.txt --label disease"), 2, {"--label", "model"}));
+  EXPECT_TRUE(complains(shell("head -c 200 found/model.txt >cut; sheaf info cut"), 1, {"cut"}));
+}
+
+TEST_F(Annotations, StandBesideWeightsOfFeaturesInADistance) {
+  write_table();
+  write("weights", "1\n2\n0\n0\n0.5\n0\n");
+  read_fine(
+      "sheaf fit table.csv --id id --model knn --k 3 --feature-weights weights --annotations taxa.tsv --output near");
+  const auto answer = nlohmann::json::parse(shell("sheaf info near --json").out);
+  EXPECT_EQ(answer["model"], "neighbors");
+  const auto expected = nlohmann::json::parse(R"([
+      {"position": 2, "name": "OTU_2", "weight": 2.0, "annotations": {"taxonomy": "k__Bacteria; p__Bacteroidetes"}},
+      {"position": 1, "name": "OTU_1", "weight": 1.0,
+       "annotations": {"taxonomy": "k__Bacteria; p__Firmicutes", "note": "a, b"}},
+      {"position": 5, "name": "OTU_5", "weight": 0.5}])");
+  EXPECT_EQ(answer["largest_weights"][0]["weights"], expected);
+}
+
 TEST_F(Annotations, OfASearchWithoutThemLeaveModelFilesAsTheyWere) {
   write_table();
   read_fine("sheaf fit table.csv --id id --output m");

@@ -54,8 +54,9 @@ TEST_F(MemoryCli, CommandsHoldTheDatasetOnce) {
     ASSERT_LE(largest(), limit) << command;
   }
   // A model of neighbours holds the rows again, and so does a search for them.
-  for (const std::string command :
-       {"fit t.csv --model knn --scale none --output m", "neighbors t.csv --output n.csv"}) {
+  for (const std::string command : {"fit t.csv --model knn --scale none --output m", "neighbors t.csv --output n.csv",
+                                    "search t.csv --model linear --cost 1 --folds 2 --scale none --output a",
+                                    "search t.csv --model knn --k 5 --folds 2 --scale none --output b"}) {
     const auto outcome = shell("sheaf " + command + " --memory 32M --threads 2 --quiet");
     ASSERT_EQ(outcome.code, 0) << command << outcome.err;
     ASSERT_LE(largest(), limit + matrix) << command;

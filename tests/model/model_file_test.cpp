@@ -369,7 +369,16 @@ TEST_P(EarlierModelFiles, AreRead) {
   EXPECT_GE(files, 9);
 }
 
-INSTANTIATE_TEST_SUITE_P(Versions, EarlierModelFiles, testing::Values("version1", "version2"));
+INSTANTIATE_TEST_SUITE_P(Versions, EarlierModelFiles, testing::Values("version1", "version2", "version3"));
+
+TEST(ModelFile, AnnotationsOfAnEarlierVersionAreRead) {
+  const auto model = Model::load(SHEAF_TESTS_DIR "/golden/models/version3/knn.model");
+  EXPECT_EQ(model.annotations().columns, (std::vector<std::string>{"meaning", "unit"}));
+  EXPECT_EQ(model.annotations().of("a"), (std::vector<std::string>{"first measure", "mm"}));
+  EXPECT_EQ(model.annotations().of("b"), (std::vector<std::string>{"second, \"quoted\"", ""}));
+  EXPECT_EQ(model.annotations().of("d"), (std::vector<std::string>{"last measure", "kg"}));
+  EXPECT_EQ(model.annotations().of("colour"), (std::vector<std::string>{"", ""}));
+}
 
 TEST(ModelFile, NoCutOffFileIsTakenForWhole) {
   for (const auto format : {ModelFile::sheaf, ModelFile::liblinear}) {

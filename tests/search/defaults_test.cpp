@@ -182,6 +182,8 @@ TEST(SearchDefaults, TheReasonForAucIsNoted) {
   EXPECT_TRUE(has_note(rare, "93 % of the rows are of class a"));
   EXPECT_TRUE(has_note(rare, "models are chosen by AUC"));
   EXPECT_FALSE(has_note(rare, "the default of elastic nets")) << "one reason is enough";
+  const auto rarest = search(context(), make_rare(1200, 400, 3), "linear");
+  EXPECT_TRUE(has_note(rarest, "more than 99 % of the rows are of class a")) << "1,197 of 1,200 are not 100 %";
 }
 
 /// Log losses of points are those before calibration: that is said, with the figure after it.

@@ -7,7 +7,7 @@ using Json = nlohmann::json;
 Json to_json(const BatchPlan& plan) {
   Json sizes = Json::array();
   for (const auto& size : plan.sizes) sizes.push_back({size.tasks, size.splits});
-  return {{"memory", plan.memory}, {"sizes", std::move(sizes)}};
+  return {{"memory", plan.memory}, {"sizes", std::move(sizes)}, {"models", plan.models}};
 }
 
 BatchPlan plan_from(const Json& json) {
@@ -15,6 +15,7 @@ BatchPlan plan_from(const Json& json) {
   plan.memory = json.at("memory").get<std::int64_t>();
   for (const auto& size : json.at("sizes"))
     plan.sizes.push_back({size.at(0).get<std::int32_t>(), size.at(1).get<std::int32_t>()});
+  plan.models = json.value("models", std::int64_t{0});  // earlier versions did not write it
   return plan;
 }
 

@@ -13,6 +13,7 @@
 #include "core/temporary.hpp"
 #include "data/bytes/sink.hpp"
 #include "data/text/json_text.hpp"
+#include "model/lines.hpp"
 #include "search/journal/journal.hpp"
 
 namespace sheaf::engine {
@@ -165,6 +166,10 @@ void ResultFolder::remove_leftovers() const {
 
 void ResultFolder::write(const std::string& name, std::string_view text) const {
   write_file(file(name), text, Links::replace);
+}
+
+void ResultFolder::write(const std::string& name, const Model& model) const {
+  save_model(model, file(name), Links::replace);
 }
 
 void ResultFolder::write_settings(const Json& settings) const { write(settings_name, settings_text(settings)); }

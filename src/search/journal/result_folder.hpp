@@ -43,6 +43,7 @@ class ResultFolder {
   void remove_leftovers() const;
   /// A link in the place of the file is replaced, not followed.
   void write(const std::string& name, std::string_view text) const;
+  void write(const std::string& name, const Model& model) const;
   void write_settings(const nlohmann::ordered_json& settings) const;
   /// The settings in the folder if they are not the first.
   std::optional<nlohmann::ordered_json> write_first_settings(const nlohmann::ordered_json& settings) const;

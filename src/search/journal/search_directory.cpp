@@ -203,6 +203,14 @@ struct SearchDirectory::State : SearchLog {
   }
 
   bool is_publisher() const { return !shared || shared->is_publisher(); }
+  /// A process that was stopped for long may have lost the search to another one, which writes the same, and removes
+  /// what is under construction.
+  template <class Content>
+  void write(const std::string& name, const Content& content) const try {
+    if (is_publisher()) folder.write(name, content);
+  } catch (const Error&) {
+    if (is_publisher()) throw;
+  }
   void finish() {
     if (!shared) return journal->end();
     const auto text = journal->text_with(work, shared_plan, engine::finished_batches(folder.units()).batches);
@@ -276,13 +284,8 @@ SearchLog& SearchDirectory::log() { return *state_; }
 
 std::size_t SearchDirectory::finished() const { return state_->journal->found() + state_->left.batches.size(); }
 
-/// A process that was stopped for long may have lost the search to another one, which writes the same, and removes what
-/// is under construction.
-void SearchDirectory::write(const std::string& name, std::string_view text) const try {
-  if (state_->is_publisher()) state_->folder.write(name, text);
-} catch (const Error&) {
-  if (state_->is_publisher()) throw;
-}
+void SearchDirectory::write(const std::string& name, std::string_view text) const { state_->write(name, text); }
+void SearchDirectory::write(const std::string& name, const Model& model) const { state_->write(name, model); }
 
 void SearchDirectory::finish() const try { state_->finish(); } catch (const Error&) {
   if (state_->is_publisher()) throw;

@@ -43,18 +43,20 @@ void note_balance(const Labels& labels, SearchResult& result) {
   const auto most = std::max_element(rows.begin(), rows.end());
   const double share = static_cast<double>(*most) / static_cast<double>(labels.rows);
   if (share < frequent_class) return;
+  // Rounded, 9,999 of 10,000 rows are 100 %.
+  const auto rows_of_class =
+      fmt::format("{} % of the rows are of class {}",
+                  share > 0.995 && share < 1 ? "more than 99" : fmt::format("{:.0f}", 100 * share),
+                  labels.class_names[static_cast<std::size_t>(most - rows.begin())]);
   if (result.options.score != Metric::accuracy) {
     if (result.options.score == Metric::auc || result.options.score == Metric::balanced_accuracy)
-      result.notes.push_back(fmt::format(
-          "{:.0f} % of the rows are of class {}, so that accuracy says little; models are chosen by {}", 100 * share,
-          labels.class_names[static_cast<std::size_t>(most - rows.begin())], info(*result.options.score).title));
+      result.notes.push_back(fmt::format("{}, so that accuracy says little; models are chosen by {}", rows_of_class,
+                                         info(*result.options.score).title));
     return;
   }
   result.notes.push_back(fmt::format(
-      "{:.0f} % of the rows are of class {}: a model that knew nothing else would have that accuracy; the scores "
-      "balanced-accuracy and {} ask for more",
-      100 * share, labels.class_names[static_cast<std::size_t>(most - rows.begin())],
-      labels.class_names.size() == 2 ? "auc" : "f1-macro"));
+      "{}: a model that knew nothing else would have that accuracy; the scores balanced-accuracy and {} ask for more",
+      rows_of_class, labels.class_names.size() == 2 ? "auc" : "f1-macro"));
 }
 
 void note_one_out(SearchResult& result) {
