@@ -9,6 +9,8 @@
 namespace sheaf {
 namespace {
 
+constexpr std::ptrdiff_t most_names_in_error = 40;  // a table may have 100,000 features
+
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
 // Letters to insert, drop, change or swap with a neighbour (restricted Damerau-Levenshtein), ignoring case.
@@ -53,7 +55,10 @@ std::string nearest_name(std::string_view given, std::span<const std::string> kn
 
 void fail_unknown(std::string_view kind, std::string_view given, std::span<const std::string> known) {
   const auto nearest = nearest_name(given, known);
-  fail_usage("unknown {} '{}'; known are {}{}", kind, given, join_names(known),
+  std::vector<std::string> shown(known.begin(), known.begin() + std::min(std::ssize(known), most_names_in_error));
+  if (std::ssize(known) > most_names_in_error)
+    shown.push_back(fmt::format("{} more", std::ssize(known) - most_names_in_error));
+  fail_usage("unknown {} '{}'; known are {}{}", kind, given, join_names(shown),
              nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
 }
 

@@ -37,6 +37,23 @@ TEST(Names, AreJoined) {
   EXPECT_EQ(join_names(Names{"a", "b", "c"}, "or"), "a, b or c");
 }
 
+TEST(Names, OfMoreThan40TheRestIsCounted) {
+  Names known;
+  for (int i = 0; i < 100; ++i) known.push_back("f" + std::to_string(i));
+  const auto message = [](const Names& names) {
+    try {
+      fail_unknown("feature", "f1O", names);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+  };
+  const auto said = message(known);
+  EXPECT_NE(said.find("known are f0, f1, "), std::string::npos) << said;
+  EXPECT_NE(said.find(", f39 and 60 more; did you mean f1"), std::string::npos) << said;
+  known.resize(40);
+  EXPECT_NE(message(known).find(", f38 and f39; did"), std::string::npos) << message(known);
+}
+
 template <class Options>
 const Parameter<Options>& row(std::string_view name) {
   for (const auto& candidate : parameters<Options>())

@@ -140,7 +140,7 @@ TEST_F(Misleading, DoubtsAreSaidBySearchFitAndInfoAlike) {
                                                      : "south"; }),
        {"levels of site"}},
       {table("site", [](int i) { return i % 2 == 0 ? "new\xC2\xA0york" : "bonn"; }), {"no-break spaces"}},
-      {table("same", [](int) { return "4"; }), {"never change"}},
+      {table("same", [](int) { return "4"; }), {"1 feature never changes", " from it"}},
       {"a,x,label\n" +
            [&] {
              std::string text;

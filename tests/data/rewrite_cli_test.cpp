@@ -200,6 +200,17 @@ TEST_F(Rewrite, NumbersBeyondDoubleStayApart) {
   EXPECT_NE(file("b.arff").find("9007199254740992000,9007199254740992001"), std::string::npos);
 }
 
+/// The first whole number that is not one of its own is 2^53 + 1: it reads as 2^53.
+TEST_F(Rewrite, TwoToThe53AndTheNextStayApart) {
+  std::string csv = "x,label\n";
+  for (int i = 0; i < 20; ++i)
+    csv += std::to_string(i * 7 % 11) + (i % 2 == 0 ? ",9007199254740992\n" : ",9007199254740993\n");
+  write("edge.csv", csv);
+  const auto outcome = shell("sheaf info --json edge.csv");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(nlohmann::json::parse(outcome.out)["label"]["classes"].size(), 2U);
+}
+
 TEST_F(Rewrite, ConvertingThereAndBackGivesTheSameDataset) {
   ASSERT_EQ(shell(std::string("sheaf convert t.csv first.csv") + columns).code, 0);
   const std::string same = " --group group --label label --nominal grade --quiet";

@@ -83,7 +83,8 @@ void constant_features(const Profile& p, Findings& out) {
     message = count_of(zero, "feature") + (zero == 1 ? " is zero in every row" : " are zero in every row");
   else if (zero > 0)
     message += fmt::format(" ({} always zero)", grouped(zero));
-  out.push_back({Level::warning, "constant-features", message + "; there is nothing to learn from them"});
+  out.push_back({Level::warning, "constant-features",
+                 message + fmt::format("; there is nothing to learn from {}", constant == 1 ? "it" : "them")});
 }
 
 void duplicate_names(const Profile& p, Findings& out) {

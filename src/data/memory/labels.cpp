@@ -30,7 +30,7 @@ template <std::integral V>
 double number_of(std::string_view argument, std::int64_t entry, V value) {
   const auto number = static_cast<double>(value);
   if (is_beyond_exact(number))
-    fail_argument(argument, "entry {} is {}, but integers of up to 2^53 are expected; give larger ones as texts", entry,
+    fail_argument(argument, "entry {} is {}, but integers below 2^53 are expected; give larger ones as texts", entry,
                   value);
   return number;
 }

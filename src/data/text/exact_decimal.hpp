@@ -9,10 +9,10 @@
 
 namespace sheaf {
 
-/// Whole numbers up to it are numbers of their own in double.
-inline constexpr double most_exact_double = 0x1p53;
+/// Whole numbers below it are numbers of their own in double; it is also the double of the next whole number.
+inline constexpr double first_inexact_double = 0x1p53;
 
-inline bool is_beyond_exact(double number) { return std::abs(number) > most_exact_double; }
+inline bool is_beyond_exact(double number) { return std::abs(number) >= first_inexact_double; }
 
 /// A number as 0.DIGITS x 10^exponent.
 struct ExactDecimal {
