@@ -91,6 +91,9 @@ class Tour:
         page.press("a", "Design a search")
         page.until("document.querySelector('h1')?.textContent === 'Design'")
         page.until("named('pre', 'Command line')?.textContent.includes('sheaf search')")
+        page.see("models that suit the data")
+        # A rule that is too long for a closed select stands below it.
+        page.until("field('score').selectedOptions[0].textContent === 'automatic' && field('score').closest('.field').innerText.includes('automatic: accuracy')")
         for summary in range(page.ask("document.querySelectorAll('details.more').length")):
             page.click(f"document.querySelectorAll('details.more > summary')[{summary}]")
         page.type("field('folds')", "x")
@@ -100,6 +103,7 @@ class Tour:
         page.press("label.choice", "linear")
         page.press("label.choice", "svm")
         page.until("['--folds 4', 'linear,svm'].every(t => named('pre', 'Command line')?.textContent.includes(t))")
+        page.until("document.querySelector('.kinds')?.innerText.includes('support vector machine with a kernel')")
         page.press("[role=tab]", "Python")
         page.until("document.querySelector('.copy pre')?.textContent.includes('import')")
         page.press("[role=tab]", "R")

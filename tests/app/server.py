@@ -198,6 +198,12 @@ def test_use_of_the_machine(folder):
                 use = seen[-1][2]
                 assert seen[-1][0] == "use" and 0 < use["cores"] < 2 * os.cpu_count(), use
                 assert 2**20 < use["memory_bytes"] < 2**33 and isinstance(use["gpus"], list), use
+            # How far it is and how long it still takes, though no job of this server.
+            progress = server.events(f"/runs/{encoded('elsewhere')}/events",
+                                     stop=lambda event: event[0] == "progress" and event[2]["seconds_left"])[-1][2]
+            assert progress["total"] == 4 * 60 * 100 and 0 < progress["done"] < progress["total"], progress
+            a_model = progress["seconds"] / progress["done"]
+            assert 0 < progress["seconds_left"] <= a_model * (progress["total"] - progress["done"]), progress
         finally:
             other.kill()
             other.wait()

@@ -5,11 +5,13 @@ browsers at once, through a proxy with a path, after everything was killed, and 
 
 Exit code 77: there is no Chromium, which is a failure if CI is set.
 """
+import csv
 import http.client
 import http.server
 import json
 import math
 import os
+import random
 import re
 import signal
 import subprocess
@@ -170,6 +172,87 @@ def test_killed(place):
         app.close()
 
 
+def write_samples(path):
+    """As a laboratory keeps them: ids and dates first, what is to be predicted in the middle, comments at the end."""
+    draw = random.Random(4)
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["Sample ID", "Date", "Status", "Batch", "Age", "CRP mg/L", "Gene A", "Gene B", "Comment"])
+        for k in range(180):
+            age, gene = draw.gauss(55, 12), draw.gauss(0, 1)
+            sick = gene + 0.05 * (age - 55) + draw.gauss(0, 0.7) > 0
+            writer.writerow([f"S{k + 1:03}", f"2023-{draw.randint(1, 12):02}-{draw.randint(1, 28):02}", "Case" if sick else "Control", draw.choice("ABC"),
+                             f"{age:.0f}", "NA" if draw.random() < 0.06 else f"{draw.lognormvariate(1, 0.8):.1f}", f"{gene:.3f}",
+                             f"{draw.gauss(0, 1):.3f}", "" if draw.random() < 0.8 else "hemolysed"])
+
+
+def fits(page, table):
+    element = f"document.querySelector('[role=region][aria-label={table}]')"
+    assert page.until(f"{element}?.querySelector('td')") and page.ask(f"{element}.scrollWidth <= {element}.clientWidth"), f"the table {table} is cut off"
+
+
+def test_raw_samples(place):
+    """Whoever has never seen a command line says what to predict, and reads neither flags nor inner files."""
+    folder = study_in(place)
+    write_samples(place / "my samples (final).csv")
+    app = App(program, str(folder))
+    page = visit(app.address)
+    notes = "[...document.querySelectorAll('.findings li')].map(e => e.innerText)"
+    try:
+        page.drop("document.querySelector('.drop')", place / "my samples (final).csv")
+        page.see("The label: Comment")
+        page.choose("field('column to predict')", "Status")
+        page.see("The label: Status")
+        page.until("named('canvas', 'Control')")
+        assert not [note for note in page.ask(notes) if "(--" in note or "uploads/" in note], page.ask(notes)
+        page.press("a", "Design a search")
+        page.until("named('pre', 'Command line')?.textContent.includes('--label Status')")
+        assert page.ask("[...document.querySelectorAll('.copy .flag')].length >= 2 && [...document.querySelectorAll('.copy .flag')].every(e => e.getClientRects().length === 1)")
+        page.start_design()
+        assert page.ended() == "done"
+        page.see("points tried")
+        tried = page.ask("[...document.querySelectorAll('.tile')].find(e => e.innerText.includes('points tried')).querySelector('dd').innerText")
+        assert f"the best of {tried} points" in page.text()
+        assert not [note for note in page.ask(notes) if "(--" in note or "uploads/" in note], page.ask(notes)
+        fits(page, "Models")
+        page.tab("Settings tried")
+        page.until("[...document.querySelectorAll('.grid-head > span')].slice(0, 3).map(e => e.innerText).join().startsWith('row,model,accuracy')")
+        page.press("a", "Predict new rows")
+        page.press("button", "Predict this row")
+        page.until("['Case', 'Control'].includes(document.querySelector('.answer')?.textContent)")
+        page.see("2 columns the model does not know are left out: Sample ID, Date")
+        assert ".sheaf-app" not in page.text()
+        page.press("nav a", "Home")
+        fits(page, "Runs")
+        without_complaints(page)
+    finally:
+        page.close()
+        app.close()
+
+
+def test_models_that_were_dropped(place):
+    """Scored on few splits, they have no spread; the settings of the best one are read without scrolling."""
+    folder = study_in(place)
+    write_trial(folder / "trial.csv", 200, 1)
+    subprocess.run([program, "search", "trial.csv", "--model", "linear,knn", "--output", "raced"], cwd=folder, check=True, capture_output=True)
+    results = json.loads((folder / "raced/results.json").read_text())
+    dropped = next(model for model in results["models"] if model["difference"] != 0)
+    dropped.update(dropped_after_splits=2, interval=None, score={"mean": 0.5125, "standard_deviation": 0, "standard_error": 0, "splits": 5})
+    (folder / "raced/results.json").write_text(json.dumps(results))
+    app = App(program, str(folder))
+    page = visit(app.address)
+    try:
+        page.goto(f"{app.address.split('?')[0]}#/runs/{encoded('raced')}")
+        page.see("dropped after 2 splits")
+        cells = page.ask("[...document.querySelectorAll('tr')].find(row => row.innerText.includes('dropped')).innerText.split('\t').map(t => t.trim())")
+        assert "0.5125" in cells, cells
+        fits(page, "Models")
+        without_complaints(page)
+    finally:
+        page.close()
+        app.close()
+
+
 def test_large(place):
     """A map of 100,000 points tells each of them, and 1,000,000 rows scroll to the last."""
     folder = study_in(place)
@@ -191,12 +274,24 @@ def test_large(place):
         last_row(page, "100000")
         page.goto(f"{origin}#/data/{encoded('rows.csv')}?tab=rows")
         page.until("document.querySelector('.grid')?.getAttribute('aria-rowcount') === '1000001'")
+        for move in (0, 1, 3, 12, -7, 400_000, 15, -200_000, 2):
+            rows_stay_right(page, move)
         last_row(page, "1000000")
         page.until("[...document.querySelectorAll('.grid-row')].at(-1).innerText.includes('999998000001')")  # 999,999 squared
         without_complaints(page)
     finally:
         page.close()
         app.close()
+
+
+def rows_stay_right(page, move):
+    """After a scroll by so many rows those in the document follow one another, each with its own number and square."""
+    page.ask(f"(document.querySelector('.grid').scrollTop += 12 * {move})")  # a scroll bar of 12 million pixels
+    page.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => done(1)))))")
+    page.until("!document.querySelector('.grid-row .unknown')")
+    rows = page.ask("[...document.querySelectorAll('.grid-row')].map(row => [...row.children].map(e => Number(e.textContent)))")
+    first = rows[0][0]
+    assert len(rows) > 15 and [row[:3] for row in rows] == [[n, n - 1, (n - 1) ** 2] for n in range(first, first + len(rows))], (move, rows)
 
 
 def last_row(page, number):

@@ -36,9 +36,10 @@ Json cell(const std::string& text) {
 
 bool is_warning(const std::string& line) { return line.starts_with("sheaf: warning: "); }
 
-std::string without_prefix(const std::string& line) {
-  for (const std::string_view prefix : {"sheaf: warning: ", "sheaf: note: "})
-    if (line.starts_with(prefix)) return line.substr(prefix.size());
+/// Without the sort of the line and the file, which whoever asked has named or, for typed rows, has never seen.
+std::string without_prefix(std::string line, const std::string& file) {
+  for (const auto& prefix : {std::string("sheaf: warning: "), std::string("sheaf: note: "), file + ": "})
+    if (line.starts_with(prefix)) line.erase(0, prefix.size());
   return line;
 }
 
@@ -129,7 +130,8 @@ Json Predictions::page(const std::string& id, std::int64_t from, std::int64_t co
     for (const auto& field : split_record(record, table->delimiter())) row.push_back(cell(field));
     rows.push_back(std::move(row));
   }
-  for (const auto& line : result.notes) (is_warning(line) ? warnings : notes).push_back(without_prefix(line));
+  for (const auto& line : result.notes)
+    (is_warning(line) ? warnings : notes).push_back(without_prefix(line, kept.request.input));
   const auto shown = std::ssize(page.records);
   const auto scores = parse_json<Json>(result.out);
   const bool labelled = scores.is_object() && scores.contains("scores") && !scores["scores"].is_null();

@@ -11,6 +11,7 @@
 #include "app/process/use.hpp"
 #include "app/routes/job_json.hpp"
 #include "app/routes/route.hpp"
+#include "app/runs/journal_progress.hpp"
 
 namespace sheaf::app {
 namespace {
@@ -18,7 +19,8 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t check_digits = 16;                   // of a line of a journal, see data/write/record_file.hpp
+constexpr auto look_interval = 1s;        // of states, which takes longer than to look whether a journal has grown
+constexpr std::size_t check_digits = 16;  // of a line of a journal, see data/write/record_file.hpp
 constexpr std::size_t most_bytes = std::size_t{4} << 20U;  // of a journal that are read at once
 
 std::string event(std::string_view name, const Json& data, std::int64_t id = 0) {
@@ -88,6 +90,7 @@ class JournalTail {
     if (size < place_) {
       place_ = 0;
       line_ = 0;
+      progress_.restart();
       events += event("restart", Json::object());
     }
     std::string text(std::min<std::size_t>(static_cast<std::size_t>(std::max<off_t>(size - place_, 0)), most_bytes_),
@@ -96,7 +99,7 @@ class JournalTail {
     text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     std::size_t at = 0;
     for (auto end = text.find('\n'); end != text.npos; end = text.find('\n', at)) {
-      if (++line_ > after) events += line_event(std::string_view(text).substr(at, end - at));
+      events += line_event(std::string_view(text).substr(at, end - at), ++line_ > after);
       at = end + 1;
     }
     more_ = at > 0 && static_cast<off_t>(text.size()) < size - place_;
@@ -106,15 +109,21 @@ class JournalTail {
   }
   /// Lines were left for the next time.
   bool more() const { return more_; }
+  JournalProgress& progress() { return progress_; }
 
  private:
-  std::string line_event(std::string_view line) const {
+  std::string line_event(std::string_view line, bool is_new) {
     if (line.size() <= check_digits) return {};
     const auto record = parse_json<Json>(line.substr(check_digits + 1));
-    return record.is_object() ? record_event(record, line_) : std::string();
+    if (!record.is_object()) return {};
+    if (record.contains("plan")) progress_.take_plan(record["plan"]);
+    if (const auto* models = models_in(record); models != nullptr && models->is_array())
+      progress_.take_models(std::ssize(*models));
+    return is_new ? record_event(record, line_) : std::string();
   }
 
   std::string path_;
+  JournalProgress progress_;
   off_t place_ = 0;
   std::int64_t line_ = 0;
   std::size_t most_bytes_ = most_bytes;
@@ -131,7 +140,7 @@ class RunEvents : public EventStream {
     bool over = false;
     std::string text;
     if (now >= look_) {
-      look_ = now + 300ms;
+      look_ = now + look_interval;
       text += look(over);
     }
     text = journal_.next(after_) + text;
@@ -144,7 +153,7 @@ class RunEvents : public EventStream {
   bool ended() const override { return ended_; }
 
  private:
-  /// Progress and, unless it is the last one, a new state.
+  /// Progress, what the process takes and, unless it is the last one, a new state.
   std::string look(bool& over) {
     const auto run = services_.runs.find(id_);
     const std::string state(run.state);
@@ -153,26 +162,30 @@ class RunEvents : public EventStream {
     if (state != state_ && !over) text += event("state", {{"state", state}});
     state_ = state;
     if (over) return text;
-    if (run.process) text += measure(*run.process);
-    if (!run.job) return text;
-    auto progress = read_progress(services_.jobs.progress_of(run.job->id));
-    if (!progress.is_null() && progress != progress_) text += event("progress", progress);
+    auto progress = run.job ? read_progress(services_.jobs.progress_of(run.job->id)) : Json();
+    if (run.process) {
+      if (const auto use = meter_.measure(*run.process)) text += event("use", use_json(*use));
+      if (progress.is_null()) progress = progress_by_journal(run);
+    }
+    if (progress.is_null()) return text;
+    if (progress != progress_) text += event("progress", progress);
     progress_ = std::move(progress);
     return text;
   }
 
-  std::string measure(const ProcessName& process) {
-    if (Clock::now() < measure_) return {};
-    measure_ = Clock::now() + 1s;
-    const auto use = meter_.measure(process);
-    return use ? event("use", use_json(*use)) : std::string();
+  /// Of a search that another program started, which keeps no file of its progress here.
+  Json progress_by_journal(const Run& run) {
+    if (run.about->kind != "search" && run.about->kind != "study") return {};
+    const double now = now_in_seconds();
+    return journal_.progress().json(
+        {now, now - age_of(*run.process), run.folder.settings.modified, run.folder.journal.modified});
   }
 
   Services& services_;
   std::string id_;
   JournalTail journal_;
   std::int64_t after_;
-  Clock::time_point look_ = Clock::now(), measure_ = look_;
+  Clock::time_point look_ = Clock::now();
   UseMeter meter_;
   std::string state_;
   Json progress_;

@@ -108,6 +108,11 @@ export function plural(count: number, word: string, many = word + "s"): string {
   return `${grouped(count)} ${count === 1 ? word : many}`;
 }
 
+/** A note of a command without the file, which the page names, and flags in brackets: here there are buttons and fields. */
+export function plainNote(text: string, file: string): string {
+  return text.replace(`${file}: `, "").replace(/ \(--[^)]*\)/g, "");
+}
+
 export function capitalised(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

@@ -110,7 +110,7 @@ function OneDataset({ route }: { route: Route }) {
         ) : tab === "rows" ? (
           <TableView dataset={dataset} onReading={read} readOnly={!!server?.read_only} />
         ) : (
-          <ProfileView dataset={dataset} onRemedy={remedy} readOnly={!!server?.read_only} />
+          <ProfileView dataset={dataset} onRemedy={remedy} onReading={read} readOnly={!!server?.read_only} />
         )}
       </Tabs>
     </>

@@ -126,7 +126,7 @@ function Runs() {
         />
       ),
     },
-    { name: "name", title: "run", key: (r) => r.path, cell: (r) => <a class="row-name" href={link("runs", r.id)}>{r.path}</a> },
+    { name: "name", title: "run", long: true, key: (r) => r.path, cell: (r) => <a class="row-name" href={link("runs", r.id)}>{r.path}</a> },
     {
       name: "state",
       title: "state",
@@ -141,7 +141,7 @@ function Runs() {
         );
       },
     },
-    { name: "source", title: "dataset", cell: (r) => r.source ?? "-" },
+    { name: "source", title: "dataset", long: true, cell: (r) => r.source ?? "-" },
     { name: "model", title: "model", key: (r) => r.model, cell: (r) => modelName(r) },
     { name: "score", title: "score", cell: (r) => scoreTitle(r.score ?? "-") },
     {
@@ -202,7 +202,7 @@ function Runs() {
                 {list.value.runs.map((run) => (
                   <tr key={run.id}>
                     {columns.map((column) => (
-                      <td key={column.name} class={column.right ? "r" : ""}>
+                      <td key={column.name} class={column.right ? "r" : column.long ? "wrap" : ""}>
                         {column.cell(run)}
                       </td>
                     ))}

@@ -138,7 +138,7 @@ export function CopyBlock({ text, label }: { text: string; label: string }) {
   return (
     <div class="copy">
       <pre tabIndex={0} aria-label={label}>
-        {text}
+        {text.split(/((?<=\s)--?[a-z][\w-]*)/).map((part, k) => (k % 2 === 1 ? <span class="flag">{part}</span> : part))}
       </pre>
       <Button small onClick={copy} aria-label={`Copy: ${label}`}>
         {copied ? "Copied" : "Copy"}

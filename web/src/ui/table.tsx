@@ -1,6 +1,6 @@
 // Tables: a short one that sorts, and one that draws only the rows in view, of any number.
 import { Component, type ComponentChildren } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { useFrame, useSize } from "../lib/hooks";
 
@@ -11,6 +11,8 @@ export interface Column<R> {
   /** What the column is sorted by; left out: it does not sort. */
   key?: (row: R) => string | number | null | undefined;
   right?: boolean;
+  /** Its text may take several lines. */
+  long?: boolean;
   /** The title is for screen readers alone. */
   bare?: boolean;
 }
@@ -82,7 +84,7 @@ export function Table<R>(props: {
             {(all ? rows : rows.slice(0, most)).map((row) => (
               <tr key={props.id(row)} class={`${props.marked?.(row) ? "marked" : ""}${props.onPick ? " pick" : ""}`} onClick={() => props.onPick?.(row)}>
                 {props.columns.map((column) => (
-                  <td key={column.name} class={column.right ? "r" : ""}>
+                  <td key={column.name} class={column.right ? "r" : column.long ? "wrap" : ""}>
                     {column.cell(row)}
                   </td>
                 ))}
@@ -104,6 +106,7 @@ const rowHeight = 29;
 const headHeight = 34;
 // Browsers end an element at some 16 to 33 million pixels; beyond this a pixel of the scroll bar is more than one row.
 const tallest = 12_000_000;
+const settleTime = 60; // ms
 
 export interface GridProps {
   rows: number;
@@ -112,7 +115,7 @@ export interface GridProps {
   height?: number;
   /** undefined: not known yet. */
   cell: (row: number, column: number) => string | undefined;
-  /** Which part is in view, so that it can be asked for. */
+  /** Which part is in view, so that it can be asked for: once it has come to rest, so that a scroll draws rows and nothing else. */
   onView?: (firstRow: number, rowCount: number, firstColumn: number, columnCount: number) => void;
   onPick?: (row: number) => void;
   picked?: number | null;
@@ -175,6 +178,17 @@ class GridRow extends Component<GridRowProps> {
   }
 }
 
+/** Which of `count` elements shows a row: rows that stay in view keep theirs, and those of rows that leave it are used again. */
+function useSlots(from: number, count: number): (row: number) => number {
+  const view = useRef({ from, base: from });
+  const last = view.current;
+  // After a jump no element changes its place in the document, which costs more than another text in it.
+  const jumps = 4 * Math.abs(from - last.from) > count;
+  const base = jumps ? last.base + from - last.from : last.base;
+  view.current = { from, base };
+  return (row) => (((row - base) % count) + count) % count;
+}
+
 /** A grid of any size: only cells in view are in the document. */
 export function Grid(props: GridProps) {
   const { ref, width, height } = useSize<HTMLDivElement>();
@@ -202,7 +216,11 @@ export function Grid(props: GridProps) {
   while (firstColumn + 1 < props.columns.length && offsets[firstColumn + 1]! < scroll.left) ++firstColumn;
   let lastColumn = firstColumn;
   while (lastColumn < props.columns.length && offsets[lastColumn]! < scroll.left + width) ++lastColumn;
-  useEffect(() => props.onView?.(from, count, firstColumn, lastColumn - firstColumn), [from, count, firstColumn, lastColumn]);
+  useEffect(() => {
+    const timer = setTimeout(() => props.onView?.(from, count, firstColumn, lastColumn - firstColumn), settleTime);
+    return () => clearTimeout(timer);
+  }, [from, count, firstColumn, lastColumn]);
+  const slot = useSlots(from, count);
   const shown = props.columns.slice(firstColumn, lastColumn);
   const keys = (event: KeyboardEvent) => {
     const element = ref.current!;
@@ -246,7 +264,7 @@ export function Grid(props: GridProps) {
       <div class="grid-body" role="rowgroup" style={{ height: `${inner}px`, width: `${numbers + offsets.at(-1)!}px` }}>
         <div role="presentation" style={{ transform: `translateY(${shift}px)` }}>
           {Array.from({ length: count }, (_, r) => (
-            <GridRow key={from + r} row={from + r} grid={props} picked={props.picked === from + r} {...{ numbers, offsets, firstColumn, lastColumn }} />
+            <GridRow key={slot(from + r)} row={from + r} grid={props} picked={props.picked === from + r} {...{ numbers, offsets, firstColumn, lastColumn }} />
           ))}
         </div>
       </div>

@@ -1,28 +1,44 @@
 // What `sheaf info` knows of a dataset, as charts, and its notes with what to do about them.
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
 import { barsHeight, classBars, drawBars, drawHistogram } from "../../charts/bars";
 import { Picture } from "../../charts/picture";
 import { finished, get } from "../../lib/api";
-import { brief, bytes, duration, grouped, percent } from "../../lib/format";
+import { brief, bytes, duration, grouped, percent, plainNote, plural } from "../../lib/format";
 import { useLoad } from "../../lib/hooks";
-import type { Dataset, Feature, Profile, Settings, Work } from "../../lib/types";
-import { Button, Card, Failure, Notes, Tiles, Waiting } from "../../ui/basic";
+import type { Dataset, Feature, Profile, Rows, Settings, Work } from "../../lib/types";
+import { Button, Card, Failure, Notes, Select, Tiles, Waiting } from "../../ui/basic";
 import { Table, type Column } from "../../ui/table";
+import { withRole } from "./roles";
 
 interface Answer {
   profile: Profile;
   notes?: string[];
 }
 
-export function ProfileView(props: { dataset: Dataset; onRemedy: (settings: Settings, title: string) => Promise<void>; readOnly: boolean }) {
+interface ProfileProps {
+  dataset: Dataset;
+  onRemedy: (settings: Settings, title: string) => Promise<void>;
+  onReading: (reading: Settings) => Promise<void>;
+  readOnly: boolean;
+}
+
+export function ProfileView(props: ProfileProps) {
   const { dataset } = props;
   const [seconds, setSeconds] = useState(0);
   const loaded = useLoad(
     (signal) => finished<Answer>(() => get<Work<Answer>>(`datasets/${dataset.id}/profile`, {}, signal), signal, setSeconds),
     [dataset.id, dataset.modified, JSON.stringify(dataset.reading)],
   );
-  if (loaded.error) return <Failure error={loaded.error} again={loaded.again} />;
+  const choice = (label: string) => !props.readOnly && <LabelChoice {...props} label={label} />;
+  if (loaded.error)
+    return (
+      <>
+        <Failure error={loaded.error} again={loaded.again} />
+        {choice("")}
+      </>
+    );
   if (!loaded.value) return <Waiting what={seconds > 2 ? `Reading the dataset, ${duration(seconds)}` : "Reading the dataset"} />;
   const { profile, notes = [] } = loaded.value;
   return (
@@ -30,7 +46,7 @@ export function ProfileView(props: { dataset: Dataset; onRemedy: (settings: Sett
       <Tiles list={tilesOf(profile)} />
       <div class="cards">
         <FindingsCard profile={profile} notes={notes} {...props} />
-        <Label profile={profile} />
+        <Label profile={profile} choice={choice(profile.label?.name ?? "")} />
         <Association profile={profile} />
         {profile.sparse && <Nonzeros profile={profile} />}
         <FeatureTable profile={profile} />
@@ -45,17 +61,17 @@ function tilesOf(p: Profile) {
     { value: grouped(p.features), label: "features" },
   ];
   if (p.sparse) list.push({ value: percent(p.density), label: "of all cells are not 0" });
-  if (p.label?.classes) list.push({ value: String(p.label.classes.length), label: "classes" });
+  if (p.label?.classes) list.push({ value: String(p.label.classes.length), label: p.label.classes.length === 1 ? "class" : "classes" });
   if (p.groups > 0) list.push({ value: grouped(p.groups), label: "groups of rows" });
   list.push({ value: `${brief(p.minimum)} to ${brief(p.maximum)}`, label: p.integers_only ? "whole numbers" : "values" });
   list.push({ value: bytes(p.memory.matrix_bytes), label: "in memory" });
   return list;
 }
 
-function FindingsCard(props: { profile: Profile; notes: string[]; onRemedy: (settings: Settings, title: string) => Promise<void>; readOnly: boolean }) {
+function FindingsCard(props: ProfileProps & { profile: Profile; notes: string[] }) {
   const [done, set] = useState<string[]>([]);
   const findings = props.profile.findings.map((finding) => ({
-    text: finding.message,
+    text: plainNote(finding.message, props.dataset.path),
     warning: finding.level === "warning",
     action: finding.remedy && !props.readOnly && (
       <Button
@@ -70,7 +86,7 @@ function FindingsCard(props: { profile: Profile; notes: string[]; onRemedy: (set
       </Button>
     ),
   }));
-  const list = [...props.notes.map((text) => ({ text, warning: false, action: null })), ...findings];
+  const list = [...props.notes.map((text) => ({ text: plainNote(text, props.dataset.path), warning: false, action: null })), ...findings];
   if (list.length === 0) return null;
   return (
     <Card title="Notes" about="Buttons put what a note advises into the design of the next search." wide>
@@ -79,12 +95,35 @@ function FindingsCard(props: { profile: Profile; notes: string[]; onRemedy: (set
   );
 }
 
-function Label({ profile }: { profile: Profile }) {
+const mostChoices = 500;
+
+/** Another column to predict. A file that is no table of text, or is too wide for a list, offers none. */
+function LabelChoice({ dataset, label, onReading }: ProfileProps & { label: string }) {
+  const head = useLoad((signal) => get<Rows>(`datasets/${dataset.id}/rows`, { from: 0, count: 1, first_column: 0, columns: mostChoices }, signal), [dataset.id]);
+  const columns = head.value?.columns ?? [];
+  if (columns.length < 2 || head.value!.total_columns > mostChoices) return null;
+  return (
+    <Select
+      label="column to predict"
+      value={label}
+      onChange={(name) => name && void onReading(withRole(dataset.reading ?? {}, name, "label"))}
+      options={[...(columns.some(({ name }) => name === label) ? [] : [{ value: label, text: label || "choose" }]), ...columns.map(({ name }) => ({ value: name, text: name }))]}
+    />
+  );
+}
+
+function Label({ profile, choice }: { profile: Profile; choice: ComponentChildren }) {
   const label = profile.label;
-  if (!label) return <Card title="The label" about="The dataset has no column to predict. Choose one under “Rows and columns”." />;
+  if (!label)
+    return (
+      <Card title="The label" about="The dataset has no column to predict. Choose one here or under “Rows and columns”.">
+        {choice}
+      </Card>
+    );
   if (!label.classes)
     return (
       <Card title={`The label: ${label.name || "numbers"}`} about="A numeric target: the search predicts a number.">
+        {choice}
         <Tiles
           list={[
             { value: `${brief(label.minimum!)} to ${brief(label.maximum!)}`, label: "range" },
@@ -99,11 +138,12 @@ function Label({ profile }: { profile: Profile }) {
   return (
     <Picture
       title={`The label${label.name ? `: ${label.name}` : ""}`}
-      about={`${label.classes.length} classes${rest > 0 ? `, the first ${classes.length} shown` : ""}.`}
+      about={`${plural(label.classes.length, "class", "classes")}${rest > 0 ? `, the first ${classes.length} shown` : ""}.`}
       height={barsHeight(classes.length)}
       draw={(pen) => drawBars(pen, classBars(classes), "rows")}
       data={() => ({ columns: ["class", "rows"], rows: label.classes!.map(({ name, count }) => [name, count]) })}
       keys={[label]}
+      controls={choice}
       description={`Rows of each class: ${classes.map(({ name, count }) => `${name} ${count}`).join(", ")}`}
     />
   );

@@ -3,42 +3,15 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 
 import { get } from "../../lib/api";
 import { grouped } from "../../lib/format";
-import { useSettled } from "../../lib/hooks";
 import { complain } from "../../lib/store";
 import type { Dataset, Rows, Settings } from "../../lib/types";
 import { Button, Card, Failure, Waiting } from "../../ui/basic";
 import { Grid } from "../../ui/table";
+import { listOf, roleOf, roles, withRole } from "./roles";
 
 const blockRows = 200;
 const blockColumns = 40;
 const mostBlocks = 200;
-
-const roles = [
-  { name: "label", title: "Label: the column to predict", many: false },
-  { name: "group", title: "Group: rows that belong together, such as those of a patient", many: false },
-  { name: "weight-column", title: "Weight: how much each row counts", many: false },
-  { name: "order", title: "Time: when each row was", many: false },
-  { name: "nominal", title: "Nominal: values are levels, even if they are numbers", many: true },
-  { name: "ignore", title: "Ignore: leave the column out", many: true },
-] as const;
-
-const listOf = (value: Settings[string] | undefined): string[] =>
-  Array.isArray(value) ? value.map(String) : value == null || value === "" ? [] : String(value).split(",");
-
-function roleOf(reading: Settings, column: string): string | null {
-  return roles.find(({ name }) => listOf(reading[name]).includes(column))?.name ?? null;
-}
-
-function withRole(reading: Settings, column: string, role: string | null): Settings {
-  const next: Settings = { ...reading };
-  for (const { name } of roles) {
-    const rest = listOf(next[name]).filter((one) => one !== column);
-    if (listOf(next[name]).length !== rest.length) next[name] = rest.join(",") || null;
-  }
-  const chosen = roles.find(({ name }) => name === role);
-  if (chosen) next[chosen.name] = chosen.many ? [...listOf(next[chosen.name]), column].join(",") : column;
-  return Object.fromEntries(Object.entries(next).filter(([, value]) => value != null && value !== ""));
-}
 
 export function TableView(props: { dataset: Dataset; onReading: (reading: Settings) => Promise<void>; readOnly: boolean }) {
   const { dataset } = props;
@@ -48,15 +21,13 @@ export function TableView(props: { dataset: Dataset; onReading: (reading: Settin
   const [names, setNames] = useState<Map<number, { name: string; kind: string }>>(new Map());
   const [error, setError] = useState<Error | null>(null);
   const [, redraw] = useState(0);
-  const [view, setView] = useState<[number, number, number, number]>([0, 40, 0, 12]);
   const [column, setColumn] = useState<string | null>(null);
-  const settled = useSettled(view, 60);
 
   const fetchBlock = useCallback(
-    async (block: number, group: number): Promise<void> => {
+    async (block: number, group: number, again = false): Promise<void> => {
       const key = `${block},${group}`;
-      if (blocks.current.has(key)) return;
-      blocks.current.set(key, null);
+      if (blocks.current.has(key) && !again) return;
+      if (!again) blocks.current.set(key, null);
       try {
         const answer = await get<Rows>(`datasets/${dataset.id}/rows`, {
           from: block * blockRows,
@@ -70,9 +41,11 @@ export function TableView(props: { dataset: Dataset; onReading: (reading: Settin
         blocks.current.set(key, answer);
         setNames((old) => new Map([...old, ...answer.columns.map((one, k) => [answer.first_column + k, one] as const)]));
         setHead(answer);
-        if (answer.state === "running" && answer.rows.length < blockRows) {
-          blocks.current.delete(key);
-          setTimeout(() => void fetchBlock(block, group), 700);
+        // Until the whole file was counted, the first block is asked for again: it says how many rows there are.
+        const short = answer.rows.length < blockRows;
+        if (answer.state === "running" && (short || key === "0,0")) {
+          if (short) blocks.current.delete(key);
+          setTimeout(() => void fetchBlock(block, group, !short), 700);
         }
         redraw((old) => old + 1);
       } catch (failure) {
@@ -85,12 +58,11 @@ export function TableView(props: { dataset: Dataset; onReading: (reading: Settin
   );
 
   useEffect(() => void fetchBlock(0, 0), [fetchBlock]);
-  useEffect(() => {
-    const [firstRow, rowCount, firstColumn, columnCount] = settled;
+  const fetchView = (firstRow: number, rowCount: number, firstColumn: number, columnCount: number) => {
     for (let b = Math.floor(firstRow / blockRows); b <= Math.floor((firstRow + rowCount - 1) / blockRows); ++b)
       for (let g = Math.floor(firstColumn / blockColumns); g <= Math.floor((firstColumn + Math.max(0, columnCount - 1)) / blockColumns); ++g)
         void fetchBlock(b, g);
-  }, [settled, fetchBlock]);
+  };
 
   const total = head?.total_columns ?? 0;
   const columns = useMemo(
@@ -132,7 +104,7 @@ export function TableView(props: { dataset: Dataset; onReading: (reading: Settin
           label={`Rows of ${dataset.name}`}
           height={560}
           cell={cell}
-          onView={(firstRow, rowCount, firstColumn, columnCount) => setView([firstRow, rowCount, firstColumn, columnCount])}
+          onView={fetchView}
         />
       </Card>
       {column !== null && (

@@ -3,7 +3,7 @@ import { useId } from "preact/hooks";
 
 import { bytes } from "../../lib/format";
 import { status, useStore } from "../../lib/store";
-import type { Metric, Parameter, Settings } from "../../lib/types";
+import type { Metric, Parameter, Parameters, Settings } from "../../lib/types";
 
 type Value = Settings[string] | undefined;
 
@@ -13,25 +13,33 @@ export interface FieldProps {
   error: string | undefined;
   onChange: (value: Settings[string]) => void;
   metrics: Metric[];
+  /** Models by their names. */
+  kinds: Parameters["kinds"];
   /** Whether a list of values may stand for one. */
   lists: boolean;
 }
 
+const automatic = "automatic";
+/** A rule that a closed select would cut off: it stands in the help. */
+const isLong = (text: string) => text.length > 24;
 const textOf = (value: Value): string => (Array.isArray(value) ? value.join(",") : value == null ? "" : String(value));
 
 export function Field(props: FieldProps) {
   const id = useId();
   const { parameter, error } = props;
   const list = props.lists ? parameter.list : null;
+  const wide = parameter.several && parameter.choices.length > 0;
   const names = ` (${parameter.choices.join(" ")})`; // the form shows them
-  const help = (list ? list.help : parameter.help).replace(names, "");
+  const help = (list ? list.help : parameter.help).replace(names, "").replace(", separated by commas,", wide ? "" : "$&");
   const text = list ? list.default_text : parameter.default_text;
   const noted = { id, "aria-invalid": error ? true : undefined, "aria-describedby": `${id}-help${error ? ` ${id}-error` : ""}` };
-  const wide = parameter.several && parameter.choices.length > 0;
   return (
     <div class={`field${wide || parameter.name === "device" ? " across" : ""}`}>
-      <Control {...props} noted={noted} placeholder={text || (list ?? parameter).value || ""} />
-      <small id={`${id}-help`}>{help}</small>
+      <Control {...props} noted={noted} placeholder={isLong(text) ? automatic : text || (list ?? parameter).value || ""} />
+      <small id={`${id}-help`}>
+        {help}
+        {!wide && isLong(text) && `; ${automatic}: ${text}`}
+      </small>
       {error && (
         <span class="error" id={`${id}-error`}>
           {error}
@@ -63,7 +71,7 @@ function Control(props: FieldProps & { noted: Noted; placeholder: string }) {
       <>
         <label for={noted.id}>{parameter.title}</label>
         <select {...noted} value={textOf(value)} onChange={(event) => onChange(event.currentTarget.value || null)}>
-          <option value="">{props.parameter.default_text || "as usual"}</option>
+          <option value="">{isLong(parameter.default_text) ? automatic : parameter.default_text || "as usual"}</option>
           {parameter.choices
             .filter((name) => name !== parameter.default)
             .map((name) => (
@@ -93,7 +101,7 @@ function Control(props: FieldProps & { noted: Noted; placeholder: string }) {
 }
 
 /** Several names of a known set. */
-function Chips({ parameter, value, onChange, noted }: FieldProps & { noted: Noted }) {
+function Chips({ parameter, value, onChange, noted, kinds }: FieldProps & { noted: Noted }) {
   const chosen = textOf(value).split(",").filter(Boolean);
   const usual = parameter.default ?? (parameter.choices.includes("auto") ? "auto" : "");
   const toggle = (name: string, on: boolean) => {
@@ -101,6 +109,8 @@ function Chips({ parameter, value, onChange, noted }: FieldProps & { noted: Note
     const next = alone ? [] : on ? [...chosen.filter((one) => one !== "auto"), name] : chosen.filter((one) => one !== name);
     onChange(next.length > 0 ? next.join(",") : null);
   };
+  const about = (name: string) => (parameter.name === "model" ? kinds.find((kind) => kind.name === name)?.about : undefined);
+  const described = chosen.filter(about);
   return (
     <>
       <span class="label" id={`${noted.id}-label`}>
@@ -108,12 +118,22 @@ function Chips({ parameter, value, onChange, noted }: FieldProps & { noted: Note
       </span>
       <div class="choices" role="group" aria-labelledby={`${noted.id}-label`} aria-describedby={noted["aria-describedby"]}>
         {parameter.choices.map((name) => (
-          <label key={name} class="choice">
+          <label key={name} class="choice" title={about(name)}>
             <input type="checkbox" checked={chosen.length === 0 ? name === usual : chosen.includes(name)} onChange={(event) => toggle(name, event.currentTarget.checked)} />
-            {name === "auto" ? "automatic" : name}
+            {name === "auto" ? automatic : name}
           </label>
         ))}
       </div>
+      {described.length > 0 && (
+        <dl class="kinds">
+          {described.map((name) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{about(name)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
     </>
   );
 }

@@ -103,6 +103,7 @@ function SectionFields(props: SectionProps) {
       error={errors.get(parameter.name)}
       onChange={(value) => props.onSet(parameter.name, value)}
       metrics={props.metrics}
+      kinds={props.kinds}
       lists={props.task.name !== "neighbors"}
     />
   );
@@ -177,7 +178,7 @@ function EstimateView({ design }: { design: Design }) {
   if (!found.value) return <Waiting what="Estimating" />;
   const { estimate } = found.value;
   const rows: [string, string][] = [];
-  if (estimate.title) rows.push(["trains", estimate.title]);
+  if (estimate.title) rows.push(["trains", estimate.title === "auto" ? "models that suit the data" : estimate.title]);
   if (estimate.points > 0) rows.push(["points", grouped(estimate.points)]);
   if (estimate.splits > 0) rows.push(["splits", grouped(estimate.splits)]);
   if (estimate.models > 0) rows.push(["models", grouped(estimate.models)]);

@@ -180,7 +180,7 @@ function Coefficients({ run }: { run: RunDetail }) {
     >
       <Grid
         rows={rows.length}
-        columns={page.columns.map((title, k) => ({ title, width: k === 0 ? 220 : 190, ...(k === 0 ? {} : { kind: "number" }) }))}
+        columns={page.columns.map((title, k) => ({ title, width: Math.max(k === 0 ? 220 : 130, 30 + 8 * title.length), ...(k === 0 ? {} : { kind: "number" }) }))}
         label="All weights"
         height={420}
         cell={(row, k) => {

@@ -238,14 +238,21 @@ function Parallel(props: OwnProps) {
 function PointsTable({ points, metric, sign, chosen }: PointsProps) {
   const [order, setOrder] = useState<Order>({ name: metric, down: sign > 0 });
   const columns = useMemo(() => {
-    const list: Column<ScoredPoint>[] = points.axes.map((axis) => ({
+    const setting = (axis: string): Column<ScoredPoint> => ({
       name: axis,
       title: axisTitle(axis),
       key: (point) => point.values[axis] ?? null,
       cell: (point) => settingText(point.values[axis]),
-    }));
-    for (const name of [metric, ...points.metrics.filter((one) => one !== metric)])
-      list.push({ name, title: scoreTitle(name), right: true, key: (point) => point.scores[name]?.mean, cell: (point) => spread(point.scores[name]) });
+      long: axis === "model",
+    });
+    const scored = (name: string): Column<ScoredPoint> => ({ name, title: scoreTitle(name), right: true, key: (point) => point.scores[name]?.mean, cell: (point) => spread(point.scores[name]) });
+    // The score that chooses stands in view, however many settings all models have together.
+    const list = [
+      ...points.axes.filter((axis) => axis === "model").map(setting),
+      scored(metric),
+      ...points.axes.filter((axis) => axis !== "model").map(setting),
+      ...points.metrics.filter((one) => one !== metric).map(scored),
+    ];
     if (points.sizeName) list.push({ name: "size", title: sizeTitle(points.sizeName), right: true, key: (point) => point.size, cell: (point) => point.size?.toFixed(1) ?? "-" });
     return list;
   }, [points, metric]);
@@ -253,7 +260,7 @@ function PointsTable({ points, metric, sign, chosen }: PointsProps) {
   const picked = useMemo(() => (chosen ? rows.findIndex((point) => same(point, chosen)) : -1), [rows, chosen]);
   const heads = columns.map((column) => ({
     title: column.title,
-    width: column.right ? 150 : 110,
+    width: column.long ? 200 : column.right ? 150 : 110,
     ...(column.right ? { kind: "number" } : {}),
     head: (
       <button type="button" class="column-button" aria-label={`Sort by ${column.title}`} onClick={() => setOrder({ name: column.name, down: order.name === column.name ? !order.down : !!column.right })}>

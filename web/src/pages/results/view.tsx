@@ -1,7 +1,7 @@
 // All results of a search or a study, the honest figure first.
 import { useMemo } from "preact/hooks";
 
-import { axisTitle, grouped, percent, score, scoreTitle, settingText, spread, type Summary } from "../../lib/format";
+import { axisTitle, grouped, percent, plainNote, score, scoreTitle, settingText, spread, type Summary } from "../../lib/format";
 import { direction, pointsOf, pointText, type Value } from "../../lib/points";
 import { link, replace, type Route } from "../../lib/router";
 import type { Metric, Results, RunDetail } from "../../lib/types";
@@ -72,12 +72,13 @@ const chosenText = (results: Results): string => {
       );
 };
 
-function tilesOf(results: Results) {
+function tilesOf(results: Results, metrics: Metric[]) {
   const list: { value: string; label: string; main?: boolean }[] = [];
   const outer = outerSummary(results);
   const chosen = results.chosen?.[results.score] as Summary | undefined;
   if (outer) list.push({ value: spread(outer), label: `${scoreTitle(results.score)}, ${results.stability ? "held-out rows" : "nested estimate: what to expect on new rows"}`, main: true });
-  if (chosen) list.push({ value: spread(chosen), label: `${scoreTitle(results.score)} of the chosen point${outer ? ", a little too good" : ""}`, main: !outer });
+  const flatters = outer?.mean != null && chosen?.mean != null && direction(metrics, results.score) * (chosen.mean - outer.mean) > 0;
+  if (chosen) list.push({ value: spread(chosen), label: `${scoreTitle(results.score)} of the chosen point${flatters ? ", a little too good" : ""}`, main: !outer });
   if (results.chosen) list.push({ value: chosenText(results), label: "chosen" });
   if (results.stability) {
     list.push({ value: grouped(results.stability.selected.length), label: `features chosen by ${percent(results.stability.min_frequency)} of resamples` });
@@ -86,7 +87,9 @@ function tilesOf(results: Results) {
   }
   const vectors = results.chosen?.["support_vectors"];
   if (typeof vectors === "number") list.push({ value: grouped(vectors), label: "support vectors" });
-  list.push({ value: grouped(results.points?.length ?? results.stability?.points.length ?? 0), label: "points tried" });
+  // Points of models that were dropped have no scores on all splits, and are none of results.points.
+  const tried = results.models?.reduce((sum, model) => sum + model.points, 0);
+  list.push({ value: grouped(tried ?? results.points?.length ?? results.stability?.points.length ?? 0), label: "points tried" });
   list.push({ value: `${results.splits} · ${results.split}`, label: "splits" });
   list.push({ value: grouped(results.rows), label: "rows" }, { value: grouped(results.features), label: "features" });
   if (results.groups) list.push({ value: grouped(results.groups), label: "groups, kept together" });
@@ -104,7 +107,7 @@ function Overview(props: ResultsProps) {
   );
   return (
     <>
-      <Tiles list={tilesOf(results)} />
+      <Tiles list={tilesOf(results, props.metrics)} />
       <div class="cards">
         {results.verdict && (
           <Card title="In short" wide>
@@ -114,7 +117,7 @@ function Overview(props: ResultsProps) {
         )}
         {(results.notes.length > 0 || results.warnings.length > 0) && (
           <Card title="Notes" wide>
-            <Notes list={[...results.notes.map((text) => ({ text })), ...results.warnings.slice(0, 50).map((text) => ({ text, warning: true }))]} />
+            <Notes list={[...results.notes.map((text) => ({ text: plainNote(text, results.source) })), ...results.warnings.slice(0, 50).map((text) => ({ text: plainNote(text, results.source), warning: true }))]} />
           </Card>
         )}
         <Leaderboard results={results} />
@@ -177,8 +180,8 @@ function Leaderboard({ results }: { results: Results }) {
         marked={(row) => row.difference === 0 && row.interval === null && row.dropped_after_splits === null}
         columns={[
           { name: "model", title: "model", key: (row) => row.model, cell: (row) => row.model },
-          { name: "title", title: "what it is", cell: (row) => row.title },
-          { name: "score", title: scoreTitle(results.score), right: true, key: (row) => row.score.mean, cell: (row) => spread(row.score) },
+          { name: "title", title: "what it is", long: true, cell: (row) => row.title },
+          { name: "score", title: scoreTitle(results.score), right: true, key: (row) => row.score.mean, cell: (row) => (row.dropped_after_splits == null ? spread(row.score) : score(row.score.mean)) },
           { name: "difference", title: "difference", right: true, key: (row) => row.difference, cell: (row) => (row.difference ? `${row.difference > 0 ? "+" : ""}${row.difference.toFixed(4)}` : "") },
           {
             name: "interval",
@@ -192,7 +195,7 @@ function Leaderboard({ results }: { results: Results }) {
                   : "",
           },
           { name: "points", title: "points", right: true, key: (row) => row.points, cell: (row) => grouped(row.points) },
-          { name: "best", title: "best point", cell: (row) => (row.best ? pointText(Object.fromEntries(Object.entries(row.best).filter(([key]) => key !== "model")), settingText, axisTitle) : "") },
+          { name: "best", title: "best point", long: true, cell: (row) => (row.best ? pointText(Object.fromEntries(Object.entries(row.best).filter(([key]) => key !== "model")), settingText, axisTitle) : "") },
         ]}
       />
     </Card>
