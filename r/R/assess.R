@@ -26,8 +26,9 @@ assess_sheaf_net <- function(object, newx, newy, weights = NULL, ...) {
                   loss_parameter = path$threshold %||% path$quantile)
   problem <- c(problem, new_response(path, newy, rows))
   measures <- family_measures(path$family)
-  scores <- lapply(measures, function(type) structure(score_links(problem, link, type),
-                                                      measure = unname(measure_name(type, path$family))))
+  scores <- lapply(measures, function(type) {
+    structure(score_links(problem, link, type), measure = unname(measure_name(type, path$family)))
+  })
   stats::setNames(scores, measures)
 }
 

@@ -21,8 +21,8 @@
 #' seven digits.
 #'
 #' A Cox model (family `"cox"`) minimises minus the log partial likelihood over the sum of weights in place of the mean
-#' loss, and has no intercept. Its response is a `survival::Surv()` of times that are censored on the right, with a start
-#' (`Surv(start, stop, event)`) or without, or a matrix with columns `time` and `status` (1: the event came; 0:
+#' loss, and has no intercept. Its response is a `survival::Surv()` of times that are censored on the right, with a
+#' start (`Surv(start, stop, event)`) or without, or a matrix with columns `time` and `status` (1: the event came; 0:
 #' censored). In a formula `strata()` gives groups of rows a baseline hazard of their own and `cluster()` says whose
 #' errors belong together; `tt()`, `frailty()`, `pspline()` and mixed effects are not offered: `survival::coxph()` and
 #' package coxme have them. Mixed effects of other families are in lme4, generalised estimating equations in geepack.
@@ -189,7 +189,6 @@ fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 
     if (kind$name == "tweedie") setting("power", kind$power),
     if (kind$name == "negative.binomial") setting("theta", kind$theta),
     if (cox) setting("ties", ties),
-    setting("standard-errors", tolower(std_errors), "std_errors"),
     if (is.factor(response$target)) setting("reference", present_levels(response$target)[1], "y")
   )
   if (alpha == 0 && ncol(x) + intercept >= sum(response$weights > 0)) {
@@ -204,9 +203,15 @@ fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 
   vectors <- if (is.null(offset)) list() else list(offset = offset[response$rows])
   trained <- if (all(response$weights == 1)) NULL else response$weights
   if (!identical(response$rows, seq_len(rows))) table <- table[response$rows, , drop = FALSE]
-  model <- core(core_fit(as_control(control), table,
-                         about_features(table, core_target(response$target), cluster[response$rows]),
-                         "glm", settings, no_settings(), trained, vectors, TRUE))
+  train <- function(errors) {
+    core(core_fit(as_control(control), table,
+                  about_features(table, core_target(response$target), cluster[response$rows]), "glm",
+                  rbind(settings, setting("standard-errors", tolower(errors), "std_errors")), no_settings(), trained,
+                  vectors, TRUE))
+  }
+  model <- train(std_errors)
+  # coxph() has the errors of independent rows beside robust ones.
+  if (cox && alpha == 0 && is_robust(std_errors)) model$naive <- train("observed")$glm
   if (ncol(x) == 0) model$warnings <- character()
   fit <- list(family_name = kind$name, alpha = alpha, intercept = intercept, prior.weights = response$prior,
               offset = offset, x = x, y = response$y, n_features = ncol(x), feature_names = colnames(x),

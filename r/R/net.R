@@ -7,11 +7,11 @@
 #' The objective is glmnet's: `1 / (2 n) * sum of squares` (gaussian), `1 / n * sum of losses` (huber and quantile) or
 #' `1 / n * minus log-likelihood` (others; cox: the partial one, ties by Breslow), plus
 #' `lambda * sum(penalty.factor * (alpha * abs(beta) + (1 - alpha) / 2 * beta^2 / s))`, with penalties on the scale of
-#' standardised features where `standardize` is `TRUE`. `s` is the standard deviation of the response (gaussian, huber and
-#' quantile; without an intercept from 0), so that nothing depends on its unit, and 1 for others. Coefficients are those
-#' of the features as they are. Of several
-#' responses (mgaussian), and of classes with `type.multinomial = "grouped"`, `abs(beta)` is the length of a feature's
-#' coefficients in all of them, so that a feature has some in all or in none.
+#' standardised features where `standardize` is `TRUE`. `s` is the standard deviation of the response (gaussian, huber
+#' and quantile; without an intercept from 0), so that nothing depends on its unit, and 1 for others. Coefficients are
+#' those of the features as they are. Of several responses (mgaussian), and of classes with `type.multinomial =
+#' "grouped"`, `abs(beta)` is the length of a feature's coefficients in all of them, so that a feature has some in all
+#' or in none.
 #'
 #' Each model is trained until no coefficients can have an objective that is lower by more than `thresh` times its
 #' deviance (the duality gap). A path that was not given ends where glmnet's does: where

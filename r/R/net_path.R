@@ -27,7 +27,8 @@ net_response <- function(problem) {
   targets <- switch(problem$family, binomial = problem$target, cox = problem$survival$event, problem$response)
   list(loss = net_loss(problem$family), parameter = problem$loss_parameter %||% 0, classes = NCOL(targets),
        targets = as.double(targets), weights = problem$weights %||% numeric(),
-       offsets = if (problem$family == "mgaussian") numeric() else as.double(problem$offset), saturated = problem$saturated %||% numeric()) |>
+       offsets = if (problem$family == "mgaussian") numeric() else as.double(problem$offset),
+       saturated = problem$saturated %||% numeric()) |>
     c(risk_times(problem$survival))
 }
 

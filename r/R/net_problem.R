@@ -20,8 +20,8 @@ read_counts <- function(x, y, family, weights, offset) {
        saturated = 2 * log(y[cells] / rowSums(y)[rows]))
 }
 
-# Everything but the penalties, checked. `scale` is what each response is divided by (mgaussian); `classnames` are those of the
-# classes or responses, where there are several in one model.
+# Everything but the penalties, checked. `scale` is what each response is divided by (mgaussian); `classnames` are those
+# of the classes or responses, where there are several in one model.
 net_problem <- function(x, y, family, weights, offset, alpha, standardize, intercept, thresh, penalty.factor, maxit,
                         type.multinomial, standardize.response, control) {
   rows <- nrow(x)

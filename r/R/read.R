@@ -12,8 +12,8 @@
 #'   file. Missing values become `NA`, unless `missing` says otherwise.
 #' @return A list of `x`, a matrix or (of sparse files) a `dgCMatrix`, and `y`, a factor, numbers, a matrix of several
 #'   targets or of `time` and `status` (with entries `start`, `stop` and `status`), or `NULL`; and, if the file says
-#'   so, `groups`, `weights`, `order`, `folds` and `strata`, one entry for each row, and `annotations`, a data frame with
-#'   one row for each feature. It is printed as a summary.
+#'   so, `groups`, `weights`, `order`, `folds` and `strata`, one entry for each row, and `annotations`, a data frame
+#'   with one row for each feature. It is printed as a summary.
 #' @examples
 #' file <- tempfile(fileext = ".libsvm")
 #' writeLines(c("+1 1:0.5 3:2", "-1 2:1", "+1 3:1.5"), file)

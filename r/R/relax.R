@@ -101,11 +101,25 @@ without_penalty <- function(problem, set) {
   problem
 }
 
-# Whether no column is a linear combination of others and the intercept (or the hazard that all rows share).
+# Whether no column is a linear combination of others and the intercept (Cox: of what the rows of a stratum share, for
+# only rows of one stratum are compared, of which some event is).
 is_determined <- function(problem, x) {
-  x <- as.matrix(x[row_weights(problem) > 0, , drop = FALSE])
-  if (problem$intercept || problem$family == "cox") x <- cbind(1, x)
+  groups <- if (problem$family == "cox") problem$survival$strata %||% rep(0L, problem$rows)
+  counted <- row_weights(problem) > 0
+  if (!is.null(groups)) counted <- counted & groups %in% groups[counted & problem$survival$event == 1]
+  x <- as.matrix(x[counted, , drop = FALSE])
+  if (problem$intercept) groups <- rep(0L, problem$rows)
+  if (!is.null(groups)) x <- within_groups(x, groups[counted])
   qr(x)$rank == ncol(x)
+}
+
+# Columns less their means in groups of rows; 0 where they differ by rounding alone.
+within_groups <- function(x, groups) {
+  groups <- match(groups, unique(groups))
+  size <- sqrt(colSums(x^2))
+  x <- x - (rowsum(x, groups) / tabulate(groups))[groups, , drop = FALSE]
+  x[, sqrt(colSums(x^2)) <= 1e-10 * size] <- 0
+  x
 }
 
 warn_relaxed <- function(models, problem) {

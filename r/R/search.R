@@ -16,9 +16,10 @@
 #' `impute = "none"` missing values are refused or, by the formula method, rows with them are left out; with
 #' `scale = "none"` features stay as they are. Steps in `prepare` are, in this order:
 #' `impute` (`"mean"`, `"median"`, `"most-frequent"`, `"constant"` with `fill`), `transform` (`"log1p"`, `"sqrt"`,
-#' `"share"`, `"clr"`, `"norm"`, `"rank"`; of some columns: `c("log1p:income,age", "sqrt:visits")`), `min_prevalence`, `min_variance`, `scale` (`"standard"`, `"maxabs"`, `"01"`,
-#' `"-11"`, `"robust"`), `select` (a criterion and numbers of features, as `"jmi:10,20"`; with `bins` and
-#' `binning` as in [sheaf_select()]). Factors of a data frame become columns of 0 and 1 inside the folds.
+#' `"share"`, `"clr"`, `"norm"`, `"rank"`; of some columns: `c("log1p:income,age", "sqrt:visits")`), `min_prevalence`,
+#' `min_variance`, `scale` (`"standard"`, `"maxabs"`, `"01"`, `"-11"`, `"robust"`), `select` (a criterion and numbers of
+#' features, as `"jmi:10,20"`; with `bins` and `binning` as in [sheaf_select()]). Factors of a data frame become columns
+#' of 0 and 1 inside the folds.
 #'
 #' @param x a formula, or a matrix, sparse matrix or data frame.
 #' @param y a factor, numbers, or a `survival::Surv()`.
@@ -124,8 +125,9 @@ sheaf_search.default <- function(x, y, model = NULL, grid = list(), prepare = li
 # Groups that were given are kept together.
 check_split <- function(split, groups) {
   if (is.null(groups) || is.null(split) || split %in% c("group", "stratified-group", "group-shuffle", "time")) return()
-  stop_argument("split", "\"", split, "\" would put rows of one group on both sides of a split, and 'groups' says that they ",
-                "belong together; take \"stratified-group\", \"group\" or \"group-shuffle\", or give no groups")
+  stop_argument("split", "\"", split, "\" would put rows of one group on both sides of a split, and 'groups' says ",
+                "that they belong together; take \"stratified-group\", \"group\" or \"group-shuffle\", or give no ",
+                "groups")
 }
 
 # Numbers that order the rows.

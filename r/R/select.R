@@ -41,7 +41,8 @@ sheaf_select <- function(x, y, k = 10, criterion = "jmi", bins = NULL, binning =
   names <- feature_names(x)[found$selected]
   named <- function(values) if (length(values) > 0) stats::setNames(values, names)
   result <- list(selection = named(found$selected), score = named(found$scores), relevance = named(found$relevance),
-                 redundancy = named(found$redundancy), criterion = criterion, bins = found$bins %||% NA_integer_, notes = found$notes)
+                 redundancy = named(found$redundancy), criterion = criterion,
+                  bins = found$bins %||% NA_integer_, notes = found$notes)
   if (length(found$frequency) > 0) {
     result$frequency <- named(found$frequency)
     result$stability <- found$stability

@@ -65,7 +65,8 @@ refuse_specials <- function(terms) {
   for (variable in as.list(attr(terms, "variables"))[-1]) {
     name <- if (is.call(variable)) sub("^.*::", "", deparse(variable[[1]])[1]) else ""
     if (name %in% c("tt", "frailty", "pspline", "ridge")) {
-      stop_argument("formula", "has the term ", deparse(variable)[1], ", which is not offered; survival::coxph() has it",
+      stop_argument("formula", "has the term ", deparse(variable)[1],
+                    ", which is not offered; survival::coxph() has it",
                     if (name == "ridge") " (here: alpha)")
     }
   }
@@ -134,6 +135,7 @@ finish_cox <- function(fit, model, response, ties) {
   found <- model$glm
   plain <- if (fit$n_features == 0) numeric() else named_coefficients(model$coefficients$weights[, 1], NULL, fit)
   fit <- take_errors(fit, found, names(plain))
+  if (!is.null(model$naive)) fit$naive.var <- take_errors(fit, model$naive, names(plain))$var
   fit$coefficients <- mark_undetermined(plain, fit)
   fit$ties <- ties
   w <- fit$prior.weights
@@ -177,12 +179,12 @@ print.sheaf_cox <- function(x, digits = max(3L, getOption("digits") - 3L), ...) 
   invisible(x)
 }
 
-# As summary(coxph()) has it.
+# As summary(coxph()) has it: robust standard errors are a column of their own, by which the tests are.
 hazard_table <- function(object) {
   table <- coefficient_table(object)
-  table <- cbind(table[, 1, drop = FALSE], exp(table[, 1]), table[, 2:4, drop = FALSE])
-  colnames(table) <- c("coef", "exp(coef)", "se(coef)", "z", "Pr(>|z|)")
-  table
+  colnames(table) <- c("coef", if (is.null(object$naive.var)) "se(coef)" else "robust se", "z", "Pr(>|z|)")
+  cbind(table[, 1, drop = FALSE], `exp(coef)` = exp(table[, 1]),
+        if (!is.null(object$naive.var)) cbind(`se(coef)` = sqrt(diag(object$naive.var))), table[, -1, drop = FALSE])
 }
 
 # Tests that all coefficients are 0.
@@ -201,8 +203,9 @@ cox_tests <- function(object) {
 #' @param conf.int level of the confidence intervals of hazard ratios.
 #' @param ... not used.
 #' @return An object of class `summary.sheaf_cox` with the elements of `summary(survival::coxph())`: `coefficients`
-#'   (`coef`, `exp(coef)`, `se(coef)`, `z`, `Pr(>|z|)`), `conf.int`, `n`, `nevent`, `loglik`, `concordance`, and the
-#'   tests `logtest`, `sctest` and `waldtest`.
+#'   (`coef`, `exp(coef)`, `se(coef)`, `robust se` if standard errors are robust, `z`, `Pr(>|z|)`), `conf.int`, `n`,
+#'   `nevent`, `loglik`, `concordance`, and the tests `logtest`, `sctest` and `waldtest`; with robust standard errors
+#'   the Wald test alone holds for rows that are not independent.
 #' @examplesIf requireNamespace("survival", quietly = TRUE)
 #' fit <- sheaf_glm(survival::Surv(time, status) ~ age + sex, data = survival::lung)
 #' summary(fit)
@@ -215,7 +218,8 @@ summary.sheaf_cox <- function(object, conf.int = 0.95, ...) {
   dimnames(ratios) <- list(rownames(table), c("exp(coef)", "exp(-coef)", paste(c("lower", "upper"), label)))
   structure(class = "summary.sheaf_cox",
             c(object[c("call", "n", "nevent", "loglik", "concordance", "ties", "iter", "separated", "na.action")],
-              list(coefficients = table, conf.int = ratios), cox_tests(object)))
+              list(coefficients = table, conf.int = ratios, used.robust = !is.null(object$naive.var)),
+              cox_tests(object)))
 }
 
 #' @export
@@ -234,6 +238,7 @@ print.summary.sheaf_cox <- function(x, digits = max(3L, getOption("digits") - 3L
     cat(format(names[[name]], width = 22), "= ", format(test[["test"]], digits = digits), " on ", test[["df"]],
         " degrees of freedom, p = ", format.pval(test[["pvalue"]], digits = digits), "\n", sep = "")
   }
+  if (x$used.robust) cat("(The likelihood ratio and score tests assume independent rows, the Wald test does not.)\n")
   invisible(x)
 }
 
@@ -259,9 +264,9 @@ residuals.sheaf_cox <- function(object, type = c("martingale", "deviance", "scor
 #' @param object a [sheaf_glm()] of family `"cox"`.
 #' @param newdata a data frame (formula) or a matrix with the columns of the training data; missing: the training rows.
 #' @param type `"lp"`, the logarithm of the hazard relative to a row of mean features, as of `survival::coxph()`
-#'   (columns of -1, 0 and 1 alone count as 0 there; with strata relative to the mean of the row's stratum); `"risk"`, its exponential; `"link"` and `"response"`, the same
-#'   relative to a row of zeros, as of glmnet. `"expected"` events, `"survival"` up to a row's own time and `"terms"`
-#'   are those of package survival at these coefficients.
+#'   (columns of -1, 0 and 1 alone count as 0 there; with strata relative to the mean of the row's stratum); `"risk"`,
+#'   its exponential; `"link"` and `"response"`, the same relative to a row of zeros, as of glmnet. `"expected"` events,
+#'   `"survival"` up to a row's own time and `"terms"` are those of package survival at these coefficients.
 #' @param se.fit whether to give standard errors too: of `"lp"` and `"link"` as they are, of the others by the delta
 #'   method.
 #' @param newoffset offsets of the new rows, where a model of a matrix was trained with an offset.

@@ -29,8 +29,10 @@ tidy.sheaf_glm <- function(x, conf.int = FALSE, conf.level = 0.95, exponentiate 
     table <- data.frame(term = coefficient_names(x), estimate = as.vector(x$coefficients))
   } else {
     values <- coefficient_table(x)
-    table <- data.frame(term = rownames(values), estimate = values[, 1], std.error = values[, 2],
-                        statistic = values[, 3], p.value = values[, 4], row.names = NULL)
+    errors <- data.frame(std.error = values[, 2])
+    if (!is.null(x$naive.var)) errors <- data.frame(std.error = sqrt(diag(x$naive.var)), robust.se = values[, 2])
+    table <- data.frame(term = rownames(values), estimate = values[, 1], errors, statistic = values[, 3],
+                        p.value = values[, 4], row.names = NULL)
     if (conf.int) {
       interval <- stats::confint(x, level = conf.level)
       table$conf.low <- unname(interval[, 1])

@@ -20,8 +20,10 @@ test_that("models of other rows, responses, weights and families are not compare
 })
 
 test_that("nested models of other columns are compared as by glm()", {
-  table <- function(fit, ...) anova(fit(mpg ~ wt, data = mtcars), fit(mpg ~ poly(wt, 2), data = mtcars),
-                                    fit(mpg ~ poly(wt, 2) + hp, data = mtcars), ...)
+  table <- function(fit, ...) {
+    anova(fit(mpg ~ wt, data = mtcars), fit(mpg ~ poly(wt, 2), data = mtcars),
+          fit(mpg ~ poly(wt, 2) + hp, data = mtcars), ...)
+  }
   for (test in c("Chisq", "F")) {
     expect_close(table(sheaf_glm, test = test)[[5]], table(stats::glm, test = test)[[5]])
     expect_close(table(sheaf_glm, test = test)[-1, 3:4], table(stats::glm, test = test)[-1, 3:4])

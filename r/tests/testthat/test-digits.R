@@ -1,10 +1,12 @@
 test_that("all solvers find the same model of the digits", {
-  first <- seq_len(1200)
-  x <- digits$x / 16
+  few <- digits$y %in% 0:4  # Newton's matrices of all classes take seconds
+  x <- digits$x[few, ] / 16
+  y <- droplevels(digits$y[few])
+  first <- seq_len(400)
   found <- lapply(c("newton", "newton-cg", "lbfgs"), function(solver) {
-    sheaf_glm(x[first, ], digits$y[first], family = "multinomial", alpha = 0.01, solver = solver, tolerance = 1e-7)
+    sheaf_glm(x[first, ], y[first], family = "multinomial", alpha = 0.01, solver = solver, tolerance = 1e-7)
   })
-  errors <- vapply(found, function(fit) mean(predict(fit, x[-first, ], type = "class") != digits$y[-first]), 0)
+  errors <- vapply(found, function(fit) mean(predict(fit, x[-first, ], type = "class") != y[-first]), 0)
   expect_lt(errors[1], 0.1)
   expect_equal(errors, rep(errors[1], 3))
   expect_lt(diff(range(vapply(found, deviance, 0))) / deviance(found[[1]]), 1e-4)
@@ -20,7 +22,7 @@ test_that("2,000 digits of MNIST are learnt by all solvers alike", {
   columns <- seq_len(min(ncol(train$x), ncol(test$x)))
   x <- train$x[1:2000, columns] / 255
   errors <- vapply(c("newton-cg", "lbfgs"), function(solver) {
-    fit <- sheaf_glm(x, train$y[1:2000], family = "multinomial", alpha = 0.01, solver = solver, tolerance = 1e-5,
+    fit <- sheaf_glm(x, train$y[1:2000], family = "multinomial", alpha = 0.01, solver = solver, tolerance = 1e-4,
                      model = FALSE)
     mean(predict(fit, test$x[, columns] / 255, type = "class") != test$y)
   }, 0)
@@ -62,12 +64,15 @@ test_that("pictures are drawn", {
 })
 
 test_that("columns about rows are read with the rows", {
-  folder <- withr::local_tempdir()
+  folder <- tempfile()
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
   counts <- file.path(folder, "counts.csv")
   samples <- file.path(folder, "samples.csv")
   writeLines(c("id,a,b", "s1,1,0", "s2,0,2", "s3,4,NA"), counts)
   writeLines(c("sample,diet,mouse,mass", "s3,high,m2,21", "s1,low,m1,20", "s2,high,m1,25"), samples)
-  found <- sheaf_read(counts, metadata = samples, label = "diet", group = "mouse", weight_column = "mass", id = "sample")
+  found <- sheaf_read(counts, metadata = samples, label = "diet", group = "mouse", weight_column = "mass",
+                      id = "sample")
   expect_identical(as.character(found$y), c("low", "high", "high"))
   expect_identical(as.character(found$groups), c("m1", "m1", "m2"))
   expect_equal(found$weights, c(20, 25, 21))

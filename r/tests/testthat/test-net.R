@@ -476,8 +476,9 @@ test_that("counts and shares of two classes are those of glmnet", {
   expect_identical(ours$nobs, theirs$nobs)
   shares <- y / rowSums(y)
   for (grouped in c(TRUE, FALSE)) {
-    cv <- function(fit, ...) fit(x, shares, family = "binomial", foldid = rep(1:4, 8), lambda = lambda, keep = TRUE,
-                                 grouped = grouped, ...)
+    cv <- function(fit, ...) {
+      fit(x, shares, family = "binomial", foldid = rep(1:4, 8), lambda = lambda, keep = TRUE, grouped = grouped, ...)
+    }
     ours <- cv(cv_sheaf_net, thresh = 1e-12)
     theirs <- cv(glmnet::cv.glmnet, thresh = 1e-14)
     expect_close(ours$cvm, theirs$cvm, 1e-4)

@@ -143,6 +143,32 @@ test_that("relaxed Cox models are those of glmnet", {
   }
 })
 
+test_that("relaxed Cox models of strata are those of coxph(), and features that strata share are not determined", {
+  skip_if_not_installed("glmnet", "4.1")
+  lung <- stats::na.omit(survival::lung)
+  x <- as.matrix(lung[, c("age", "ph.ecog", "pat.karno", "wt.loss")])
+  y <- survival::Surv(lung$time, lung$status)
+  of_strata <- glmnet::stratifySurv(y, lung$sex)
+  strata <- survival::strata
+  found <- expect_silent(sheaf_net(x, of_strata, "cox", lambda = c(0.1, 0.01), relax = TRUE, thresh = 1e-12))
+  chosen <- which(found$beta[, 2] != 0)
+  expected <- survival::coxph(y ~ x[, chosen] + strata(lung$sex), ties = "breslow")
+  expect_close(found$relaxed$beta[chosen, 2], coef(expected))
+  # A feature of the stratum alone, and one that is another up to a number of the stratum's own.
+  shifted <- x[, "age"] + 100 * lung$sex
+  expect_warning(sheaf_net(cbind(x, sex = lung$sex), of_strata, "cox", lambda = 0.01, relax = TRUE,
+                           penalty.factor = c(1, 1, 1, 1, 0)), "not determined")
+  expect_warning(sheaf_net(cbind(x, shifted), of_strata, "cox", lambda = 0.01, relax = TRUE,
+                           penalty.factor = c(0, 1, 1, 1, 0)), "not determined")
+  expect_silent(sheaf_net(cbind(x, shifted), y, "cox", lambda = 0.01, relax = TRUE,
+                          penalty.factor = c(0, 1, 1, 1, 0)))
+  # Rows of a stratum without events are compared with none.
+  alone <- ifelse(lung$sex == 2, x[, "age"], 0)
+  y[lung$sex == 2, 2] <- 0
+  expect_warning(sheaf_net(cbind(x, alone), glmnet::stratifySurv(y, lung$sex), "cox", lambda = 0.01, relax = TRUE,
+                           penalty.factor = c(1, 1, 1, 1, 0)), "not determined")
+})
+
 test_that("cross-validated relaxed models are those of cv.glmnet", {
   compare <- function(x, y, ..., lambda, thresh = 1e-12) {
     folds <- rep(1:5, length.out = nrow(x))

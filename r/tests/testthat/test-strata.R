@@ -72,14 +72,32 @@ test_that("clusters have the robust errors of coxph() and of vcovCL()", {
   by_argument <- sheaf_glm(Surv(time, status) ~ age + sex, data = lung, cluster = inst)
   expected <- survival::coxph(Surv(time, status) ~ age + sex, lung, cluster = inst)
   expect_identical(names(coef(by_term)), c("age", "sex"))
+  expect_close(survival::cox.zph(by_term)$table, survival::cox.zph(expected)$table)
   for (found in list(by_term, by_argument)) {
     expect_close(coef(found), coef(expected))
     expect_close(vcov(found), vcov(expected))
-    expect_close(coef(summary(found))[, 3], coef(summary(expected))[, "robust se"])
+    ours <- summary(found)
+    theirs <- summary(expected)
+    expect_identical(dimnames(coef(ours)), dimnames(coef(theirs)))
+    expect_close(coef(ours), coef(theirs))
+    expect_close(ours$conf.int, theirs$conf.int)
+    expect_close(ours$waldtest[["test"]], expected$wald.test)
+    expect_close(found$naive.var, expected$naive.var)
+    expect_output(print(ours), "robust se.*assume independent rows")
+    expect_output(print(found), "robust se")
   }
   found <- sheaf_glm(Surv(start, stop, event) ~ age + years + strata(surgery), data = heart, cluster = id)
   expected <- survival::coxph(Surv(start, stop, event) ~ age + years + strata(surgery), heart, cluster = id)
   expect_close(vcov(found), vcov(expected))
+  expect_close(found$wald.test, expected$wald.test)
+  # Fewer clusters than coefficients: two tests in one.
+  few <- sheaf_glm(Surv(time, status) ~ age + ph.ecog + wt.loss, data = lung, cluster = sex)
+  expected <- survival::coxph(Surv(time, status) ~ age + ph.ecog + wt.loss, lung, cluster = sex)
+  expect_close(coef(summary(few)), coef(summary(expected)))
+  if (requireNamespace("broom", quietly = TRUE)) {
+    expect_close(tidy(few)[, -1], as.data.frame(broom::tidy(expected))[, -1])
+    expect_identical(names(tidy(few)), names(broom::tidy(expected)))
+  }
   x <- as.matrix(lung[c("age", "sex")])
   expect_close(vcov(sheaf_glm(x, Surv(lung$time, lung$status), cluster = lung$inst)), vcov(by_term))
   skip_if_not_installed("sandwich")

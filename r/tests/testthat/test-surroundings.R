@@ -85,7 +85,8 @@ test_that("forked processes train too", {
 
 test_that("controls and datasets print as summaries", {
   expect_output(print(sheaf_control(threads = 2)), "device +auto\n +threads +2\n +memory")
-  file <- withr::local_tempfile(fileext = ".csv")
+  file <- tempfile(fileext = ".csv")
+  on.exit(unlink(file))
   writeLines(c("a,b,label", "1,2,x", "3,4,y", "5,6,x"), file)
   expect_output(print(sheaf_read(file)), "3 rows and 2 columns\n  x: a, b\n  y: 2 classes: x \\(2\\), y \\(1\\)")
 })
@@ -107,11 +108,12 @@ test_that("defaults of functions without a peer are those of the parameter table
   same(sheaf_neighbors, "distance", c(metric = "metric"))
   same(sheaf_knn.default, "knn", c(k = "k"))
   same(sheaf_glm.default, "glm", c(alpha = "alpha", power = "power", maxit = "max-iterations", intercept = "intercept"))
-  same(sheaf_study, "search", c(folds = "folds", min_frequency = "min-frequency", permutations = "stability-permutations",
-                                test_fraction = "outer-fraction"))
+  same(sheaf_study, "search", c(folds = "folds", min_frequency = "min-frequency", test_fraction = "outer-fraction",
+                                permutations = "stability-permutations"))
   same(sheaf_search.default, "search", c(predictions = "predictions"))
 })
 
 test_that("the news are of this version", {
-  expect_identical(as.character(utils::news(package = "sheaf")$Version[1]), as.character(utils::packageVersion("sheaf")))
+  expect_identical(as.character(utils::news(package = "sheaf")$Version[1]),
+                   as.character(utils::packageVersion("sheaf")))
 })
