@@ -152,6 +152,7 @@ class SheafEstimator(Documented, BaseEstimator):  # type: ignore[misc]
     def _in_own_words(self, text: str, settings: Iterable[Setting]) -> str:
         """A message of the library with the names that users of this package know."""
         names = {setting.name: setting.parameter for setting in settings if setting.parameter in self._axes}
+        text = text.removeprefix("memory: ")  # in place of a file's name
         for program, name in _NAMES_OF_COMMANDS.items():
             text = text.replace(program, name)
         text = re.sub(r"(?<!-)-[a-z] \d+, ", "", text)  # LIBSVM's spelling of the same
@@ -263,8 +264,8 @@ class SheafEstimator(Documented, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-class SheafClassifier(ClassifierMixin, SheafEstimator):  # type: ignore[misc]
-    """A model of classes.
+class PredictsClasses:
+    """Predicts classes, of which there are those of the training rows.
 
     Attributes
     ----------
@@ -272,18 +273,46 @@ class SheafClassifier(ClassifierMixin, SheafEstimator):  # type: ignore[misc]
         The classes, ascending.
     """
 
-    class_weight: Any = None
+    _least_classes: ClassVar[int] = 2
     classes_: Array
 
     def _take_classes(self, y: Any, sample_weight: Any = None) -> Array:
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         present = len(self.classes_) if sample_weight is None else len(np.unique(codes[sample_weight > 0]))
-        if present < 2:
+        if present < self._least_classes:
             where = "" if sample_weight is None else " among the rows whose sample_weight is above 0"
             raise ValueError(f"{type(self).__name__} needs rows of at least 2 classes, got 1 class{where}")
         numbers: Array = codes.astype(np.int32)
         return numbers
+
+    def predict(self, X: Any) -> Array:
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            One of ``classes_`` for each row.
+        """
+        labels: Array = back(self._class_labels(X), X)
+        return labels
+
+    def _class_labels(self, X: Any) -> Array:
+        """The class of each row."""
+        numbers = self._class_numbers(X)  # type: ignore[attr-defined]
+        labels: Array = self.classes_[numbers]
+        return labels
+
+
+class SheafClassifier(PredictsClasses, ClassifierMixin, SheafEstimator):  # type: ignore[misc]
+    """A model of classes."""
+
+    class_weight: Any = None
 
     def _set_target(self, dataset: _core.Dataset, y: Any) -> None:
         dataset.set_classes(y, class_names(self.classes_))
@@ -307,23 +336,6 @@ class SheafClassifier(ClassifierMixin, SheafEstimator):  # type: ignore[misc]
             return float(np.sum(totals * len(y) / (count * np.maximum(rows, 1))))
         factors = dict(self.class_weight or {})
         return float(sum(total * factors.get(label, 1) for total, label in zip(totals, self.classes_.tolist())))
-
-    def predict(self, X: Any) -> Array:
-        """Predict the class of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            One of ``classes_`` for each row.
-        """
-        numbers = self._class_numbers(X)
-        labels: Array = back(self.classes_[numbers], X)
-        return labels
 
 
 class WeightedClassifier(SheafClassifier):
@@ -414,15 +426,12 @@ class ProbabilityMixin:
         return np.log(self.predict_proba(X))
 
 
-class SheafRegressor(RegressorMixin, SheafEstimator):  # type: ignore[misc]
-    """A model of a numeric target."""
+class PredictsNumbers:
+    """Predicts a number for each row."""
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
         X, y = validate(self, X, y, y_numeric=True, multi_output=True)
         return X, column_or_1d(y, warn=True)
-
-    def _set_target(self, dataset: _core.Dataset, y: Any) -> None:
-        dataset.set_numbers(np.ascontiguousarray(y, dtype=np.float64))
 
     def predict(self, X: Any) -> Array:
         """Predict the number of each row.
@@ -437,8 +446,15 @@ class SheafRegressor(RegressorMixin, SheafEstimator):  # type: ignore[misc]
         y : ndarray of shape (n_samples,)
             The predictions.
         """
-        values: Array = back(self._numbers(X), X)
+        values: Array = back(self._numbers(X), X)  # type: ignore[attr-defined]
         return values
+
+
+class SheafRegressor(PredictsNumbers, RegressorMixin, SheafEstimator):  # type: ignore[misc]
+    """A model of a numeric target."""
+
+    def _set_target(self, dataset: _core.Dataset, y: Any) -> None:
+        dataset.set_numbers(np.ascontiguousarray(y, dtype=np.float64))
 
 
 class WeightedRegressor(SheafRegressor):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.special import log_expit, softmax
 from sklearn.utils import _safe_indexing
 
@@ -48,6 +50,14 @@ __all__ = [
     "QuantileRegressor",
     "Ridge",
 ]
+
+
+_FEW_FEATURES = 256
+
+
+def _is_narrow(X: Any) -> bool:
+    """Whether a product of all features with all features costs less than steps over the rows."""
+    return not issparse(X) and X.shape[1] <= _FEW_FEATURES
 
 
 def _inverse_of_cost(C: Any) -> float:
@@ -157,8 +167,6 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
     def _settings(self) -> Iterable[Setting]:
         if self.penalty not in ("l2", "l1", "elasticnet", "deprecated", None, "none"):
             raise ValueError(f"penalty must be 'l2', 'l1', 'elasticnet' or None, not {self.penalty!r}")
-        if self.penalty in ("l2", None, "none") and self.l1_ratio not in (None, 0):
-            raise ValueError(f"l1_ratio must be None with penalty={self.penalty!r}, not {self.l1_ratio!r}")
         choice("multi_class", self.multi_class, {"auto": "", "multinomial": "", "ovr": "", "deprecated": ""})
         if self.dual or self.warm_start:
             raise ValueError("dual and warm_start must be False")
@@ -192,6 +200,16 @@ class LogisticRegression(DecisionMixin, ProbabilityMixin, LinearMixin, WeightedC
     def _settings_for(self, X: Any, sample_weight: Any) -> Iterable[Setting]:
         if self._l1_share() > 0:
             yield close_tolerance(self, X)
+
+    def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Parameters that are not used are warned of in scikit-learn's words."""
+        if self.penalty in ("l1", "l2", None, "none") and self.l1_ratio not in (None, 0):
+            warnings.warn(
+                f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={self.penalty})", stacklevel=3
+            )
+        if self.penalty in (None, "none") and self.C != 1:
+            warnings.warn("Setting penalty=None will ignore the C and l1_ratio parameters", stacklevel=3)
+        super()._train(X, y, sample_weight)
 
     def _class_count(self) -> int:
         return len(getattr(self, "classes_", ()))
@@ -266,8 +284,7 @@ class Ridge(LinearMixin, WeightedRegressor):
     tol : float, default=1e-10
         Training stops where the gradient has become this small a share of the one at the start. Smaller than
         scikit-learn's, which solves the equations directly. With `positive` the duality gap as a share of the variance
-        of y. Few rows, an alpha of 0 and several targets are solved
-        directly.
+        of y. Dense X of up to 256 features, few rows, an alpha of 0 and several targets are solved directly.
     solver : str, default='auto'
         Taken for scikit-learn's signature; the data decide.
     positive : bool, default=False
@@ -376,7 +393,7 @@ class Ridge(LinearMixin, WeightedRegressor):
         number("alpha", self.alpha, "alpha")
         if self.positive and y.ndim == 2:
             raise ValueError("positive is for one target")
-        directly = y.ndim == 2 or self.alpha == 0 or is_small(self, X)
+        directly = y.ndim == 2 or self.alpha == 0 or is_small(self, X) or _is_narrow(X)
         if self.positive or not directly:
             self._train(X, y, weights)
         else:

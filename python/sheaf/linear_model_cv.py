@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import get_scorer
-from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils import _safe_indexing, check_scalar, indexable
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
@@ -190,6 +190,14 @@ class _CrossValidatedClassifier(DecisionMixin, ProbabilityMixin, _CrossValidated
         return float(get_scorer(self.scoring or "accuracy")(self, X, y, **weights))
 
 
+def checked_alphas(alphas: Any, boundaries: str = "left") -> list[float]:
+    """Penalties that a user has given, numbers of 0 or more (`boundaries` "neither": above 0)."""
+    several = alphas if np.ndim(alphas) > 0 else [alphas]
+    for place, alpha in enumerate(several):
+        check_scalar(alpha, f"alphas[{place}]", numbers.Real, min_val=0.0, include_boundaries=boundaries)
+    return [float(alpha) for alpha in several]
+
+
 class _NetMixin:
     """Grids of alphas from the data, and shares of the L1 penalty.
 
@@ -229,12 +237,15 @@ class _NetMixin:
 
     def _grids(self, X: Any, y: Any, sample_weight: Any) -> list[Grid]:
         if self.alphas is not None and np.ndim(self.alphas) == 1:
-            alphas = sorted(map(float, self.alphas), reverse=True)
+            alphas = sorted(checked_alphas(self.alphas), reverse=True)
             return [{"l1_ratio": [ratio], "alpha": alphas} for ratio in self._ratios()]
         if min(self._ratios()) <= 0:
             raise ValueError("alphas must be given where l1_ratio is 0: no alpha is so large that it leaves no feature")
-        largest = max(self._largest_alpha(X, y, sample_weight), float(np.finfo(float).resolution))
+        largest = self._largest_alpha(X, y, sample_weight)
+        least = float(np.finfo(float).resolution)
         count = self.n_alphas if self.alphas is None else int(self.alphas)
+        if largest <= least:  # the target is constant
+            return [{"l1_ratio": [ratio], "alpha": [least] * count} for ratio in self._ratios()]
         return [
             {"l1_ratio": [ratio], "alpha": np.geomspace(largest / ratio, largest / ratio * self.eps, count).tolist()}
             for ratio in self._ratios()
@@ -351,10 +362,7 @@ class RidgeCV(_CrossValidated, WeightedRegressor):
         self.n_threads = n_threads
 
     def _grids(self, X: Any, y: Any, sample_weight: Any) -> list[Grid]:
-        alphas = [float(alpha) for alpha in np.atleast_1d(self.alphas)]
-        if not all(alpha > 0 for alpha in alphas):
-            raise ValueError("alpha must be above 0")
-        return [{"alpha": alphas}]
+        return [{"alpha": checked_alphas(self.alphas, "neither")}]
 
     def _keep_results(self, grids: list[Grid], scores: Array) -> None:
         self.alpha_ = self.best_params_["alpha"]

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ._base import Array, Axis, DecisionMixin, Setting, SheafClassifier, choice, number
-from ._compat import validate
+from .neighbors import KeepsClasses
 
 __all__ = ["LocalHyperplane", "LocalSVM"]
 
 
-class _LocalClassifier(DecisionMixin, SheafClassifier):
+class _LocalClassifier(DecisionMixin, KeepsClasses, SheafClassifier):
     """What local models of classes share.
 
     Parameters
@@ -34,25 +34,6 @@ class _LocalClassifier(DecisionMixin, SheafClassifier):
         yield Setting("weighting", choice("feature_weighting", self.feature_weighting, known), "feature_weighting")
         yield number("k", self.n_neighbors, "n_neighbors")
         yield number("temperature", self.temperature, "temperature")
-
-    def fit(self, X: Any, y: Any) -> Any:
-        """Keep the training rows, and learn the weights of features.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        X, y = validate(self, X, y)
-        self._train(X, self._take_classes(y), None)
-        return self
 
     def _by_class(self, decisions: Array) -> Array:
         values: Array = decisions[:, 1] - decisions[:, 0] if len(self.classes_) == 2 else decisions

@@ -9,7 +9,18 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import Array, Axis, ProbabilityMixin, Setting, SheafClassifier, SheafRegressor, choice, number
+from ._base import (
+    Array,
+    Axis,
+    PredictsClasses,
+    PredictsNumbers,
+    ProbabilityMixin,
+    Setting,
+    SheafClassifier,
+    SheafRegressor,
+    choice,
+    number,
+)
 from ._compat import validate
 from ._docs import Documented
 from ._finding import FindsNeighbors, FindsWithin, KeepsRows, distance_settings
@@ -37,9 +48,13 @@ class Finder(Documented, KeepsRows, BaseEstimator):  # type: ignore[misc]
         self : object
             The fitted estimator.
         """
-        self._check_distance()
+        self._check()
         self._keep_fitted(validate(self, X))
         return self
+
+    def _check(self) -> None:
+        """Checks the parameters."""
+        self._check_distance()
 
     def _more_tags(self) -> dict[str, Any]:
         return {"preserves_dtype": []}
@@ -98,6 +113,52 @@ class NearestNeighbors(FindsNeighbors, FindsWithin, Finder):
         self.device = device
         self.precision = precision
         self.n_threads = n_threads
+
+
+class KeepsClasses(PredictsClasses):
+    """Trains by keeping rows and their classes."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Keep the training rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The class of each row.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, y = validate(self, X, y)
+        self._train(X, self._take_classes(y), None)  # type: ignore[attr-defined]
+        return self
+
+
+class KeepsNumbers(PredictsNumbers):
+    """Trains by keeping rows and their numbers."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Keep the training rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The number of each row.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, y = self._validated(X, y)
+        self._train(X, y, None)  # type: ignore[attr-defined]
+        return self
 
 
 class _VotingMixin(FindsNeighbors):
@@ -174,7 +235,7 @@ class _VotingMixin(FindsNeighbors):
         return found
 
 
-class KNeighborsClassifier(ProbabilityMixin, _VotingMixin, SheafClassifier):
+class KNeighborsClassifier(ProbabilityMixin, KeepsClasses, _VotingMixin, SheafClassifier):
     """The class that most of the nearest rows have.
 
     Neighbours are exact, whatever the precision of the data; of equally near rows the first counts, of classes with
@@ -197,28 +258,8 @@ class KNeighborsClassifier(ProbabilityMixin, _VotingMixin, SheafClassifier):
 
     _labels = "classes"
 
-    def fit(self, X: Any, y: Any) -> Any:
-        """Keep the training rows.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        X, y = validate(self, X, y)
-        codes = self._take_classes(y)
-        self._train(X, codes, None)
-        return self
-
-
-class KNeighborsRegressor(_VotingMixin, SheafRegressor):
+class KNeighborsRegressor(KeepsNumbers, _VotingMixin, SheafRegressor):
     """The mean number of the nearest rows.
 
     Neighbours are exact, whatever the precision of the data; of equally near rows the first counts.
@@ -237,25 +278,6 @@ class KNeighborsRegressor(_VotingMixin, SheafRegressor):
 
     _labels = "numbers"
 
-    def fit(self, X: Any, y: Any) -> Any:
-        """Keep the training rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            The number of each row.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        X, y = self._validated(X, y)
-        self._train(X, y, None)
-        return self
-
 
 class GraphTransformer(
     Finder,
@@ -267,25 +289,13 @@ class GraphTransformer(
     mode: str
     n_samples_fit_: int
 
-    def fit(self, X: Any, y: Any = None) -> Any:
-        """Keep the training rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-        y : None
-            Not used.
-
-        Returns
-        -------
-        self : object
-            The fitted transformer.
-        """
+    def _check(self) -> None:
         choice("mode", self.mode, {"distance": "", "connectivity": ""})
-        super().fit(X)
-        self._n_features_out = self.n_samples_fit_
-        return self
+        super()._check()
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_samples_fit_
 
     def transform(self, X: Any) -> Any:
         """The near training rows of rows.

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from ._base import Array, ProbabilityMixin, choice
-from ._compat import validate
 from ._finding import FindsWithin
-from .neighbors import Finder, GraphTransformer
+from .neighbors import Finder, GraphTransformer, KeepsClasses, KeepsNumbers
 
 __all__ = ["RadiusNeighborsClassifier", "RadiusNeighborsRegressor", "RadiusNeighborsTransformer"]
 
@@ -33,14 +31,14 @@ class _Votes(FindsWithin, Finder):
     weights: str
 
     def _check(self) -> None:
-        self._check_distance()
+        super()._check()
         if callable(self.weights):
             raise ValueError("weights must be 'uniform' or 'distance', not a callable")
         choice("weights", self.weights, {None: "", "uniform": "", "distance": ""})
 
     def _votes(self, X: Any) -> Any:
         """How much each training row counts for each query: a sparse matrix."""
-        self._check()
+        self._check()  # users may change parameters after `fit`
         offsets, indices, distances = self._within(X)
         votes = np.ones(len(indices))
         if self.weights == "distance":
@@ -52,7 +50,7 @@ class _Votes(FindsWithin, Finder):
         return sparse.csr_matrix((votes, indices, offsets), shape=(len(offsets) - 1, self.n_samples_fit_))
 
 
-class RadiusNeighborsClassifier(ProbabilityMixin, ClassifierMixin, _Votes):  # type: ignore[misc]
+class RadiusNeighborsClassifier(ProbabilityMixin, KeepsClasses, ClassifierMixin, _Votes):  # type: ignore[misc]
     """The class that most of the rows within a radius have.
 
     Parameters
@@ -64,8 +62,6 @@ class RadiusNeighborsClassifier(ProbabilityMixin, ClassifierMixin, _Votes):  # t
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes, ascending.
     outlier_label_ : label
         The class of rows without neighbours.
 
@@ -76,6 +72,8 @@ class RadiusNeighborsClassifier(ProbabilityMixin, ClassifierMixin, _Votes):  # t
     >>> model.predict([[2.1]]), model.predict_proba([[1.0]]).round(2)
     (array([1]), array([[0.67, 0.33]]))
     """
+
+    _least_classes = 1
 
     def __init__(
         self,
@@ -106,29 +104,11 @@ class RadiusNeighborsClassifier(ProbabilityMixin, ClassifierMixin, _Votes):  # t
         self.precision = precision
         self.n_threads = n_threads
 
-    def fit(self, X: Any, y: Any) -> Any:  # type: ignore[override]
-        """Keep the training rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
+    def _train(self, X: Any, codes: Array, sample_weight: None) -> None:
         self._check()
-        X, y = validate(self, X, y)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
         self._is_of = np.eye(len(self.classes_))[codes]
         self.outlier_label_ = self._read_outlier_label(codes)
         self._keep_fitted(X)
-        return self
 
     def _read_outlier_label(self, codes: Array) -> Any:
         if isinstance(self.outlier_label, str) and self.outlier_label == "most_frequent":
@@ -139,19 +119,7 @@ class RadiusNeighborsClassifier(ProbabilityMixin, ClassifierMixin, _Votes):  # t
             raise TypeError(f"outlier_label must be a label of the type of those of y, not {self.outlier_label!r}")
         return self.outlier_label
 
-    def predict(self, X: Any) -> Array:
-        """Predict the class of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            One of ``classes_``, or ``outlier_label_``, for each row.
-        """
+    def _class_labels(self, X: Any) -> Array:
         shares, outliers = self._shares_and_outliers(X)
         labels: Array = self.classes_[shares.argmax(axis=1)]
         if outliers.any():
@@ -190,7 +158,7 @@ _KINDS = {kind: group for group in ("biuf", "US", "O") for kind in group}
 _KINDS["O"] = "OUS"
 
 
-class RadiusNeighborsRegressor(RegressorMixin, _Votes):  # type: ignore[misc]
+class RadiusNeighborsRegressor(KeepsNumbers, RegressorMixin, _Votes):  # type: ignore[misc]
     """The mean number of the rows within a radius.
 
     Parameters
@@ -232,46 +200,19 @@ class RadiusNeighborsRegressor(RegressorMixin, _Votes):  # type: ignore[misc]
         self.precision = precision
         self.n_threads = n_threads
 
-    def fit(self, X: Any, y: Any) -> Any:  # type: ignore[override]
-        """Keep the training rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            The number of each row.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
+    def _train(self, X: Any, y: Array, sample_weight: None) -> None:
         self._check()
-        X, y = validate(self, X, y, y_numeric=True, multi_output=True)
-        self._y = column_or_1d(y, warn=True).astype(np.float64)
+        self._y = y.astype(np.float64)
         self._keep_fitted(X)
-        return self
 
-    def predict(self, X: Any) -> Array:
-        """Predict the number of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            The means; NaN for rows without neighbours.
-        """
+    def _numbers(self, X: Any) -> Array:
+        """The means; NaN for rows without neighbours."""
         check_is_fitted(self)
         votes = self._votes(X)
         sums = np.asarray(votes.sum(axis=1)).ravel()
         if np.any(sums == 0):
             warnings.warn(
-                "One or more samples have no neighbors within specified radius; predicting NaN.", stacklevel=2
+                "One or more samples have no neighbors within specified radius; predicting NaN.", stacklevel=3
             )
         with np.errstate(invalid="ignore"):
             means: Array = votes @ self._y / sums

@@ -361,6 +361,22 @@ def test_logistic_regression_with_an_l1_penalty(penalty, l1_ratio, weighted):
     np.testing.assert_allclose(*scores, atol=1e-8)
 
 
+@pytest.mark.parametrize(
+    "how, words",
+    [
+        ({"penalty": "l1", "l1_ratio": 0.5}, r"only used when penalty is 'elasticnet'\. Got \(penalty=l1\)"),
+        ({"l1_ratio": 0.5}, r"only used when penalty is 'elasticnet'\. Got \(penalty=l2\)"),
+        ({"penalty": None, "C": 4}, "Setting penalty=None will ignore the C"),
+    ],
+)
+def test_logistic_regression_warns_of_parameters_that_have_no_effect(how, words):
+    X, y = CANCER
+    used = {name: value for name, value in how.items() if name == "penalty"}
+    with pytest.warns(UserWarning, match=words):
+        coefs = sheaf.LogisticRegression(**how).fit(X[:, :5], y).coef_
+    np.testing.assert_array_equal(coefs, sheaf.LogisticRegression(**used).fit(X[:, :5], y).coef_)
+
+
 @pytest.mark.parametrize("how", [{"loss": "hinge"}, {"multi_class": "crammer_singer"}], ids=["hinge", "crammer-singer"])
 def test_linear_svms_with_corners(how):
     X, y = scale(datasets.load_wine().data), datasets.load_wine().target

@@ -166,7 +166,7 @@ def test_bad_input():
     X, y = DIABETES
     with pytest.raises(ValueError, match="alphas must be given where l1_ratio is 0"):
         sheaf.ElasticNetCV(l1_ratio=0).fit(X, y)
-    with pytest.raises(ValueError, match="alpha must be above 0"):
+    with pytest.raises(ValueError, match=r"alphas\[0\] == 0.*must be > 0"):
         sheaf.RidgeCV([0.0, 1.0]).fit(X, y)
     with pytest.raises(ValueError, match="refit must be True"):
         sheaf.LogisticRegressionCV(refit=False).fit(*WINE)
@@ -208,3 +208,19 @@ def test_weights_are_repeated_rows(estimator):
     copied = clone(estimator).set_params(cv=again).fit(X[repeated], y[repeated])
     assert weighed.best_score_ == pytest.approx(copied.best_score_, rel=1e-6)
     np.testing.assert_allclose(weighed.coef_, copied.coef_, rtol=1e-5, atol=1e-5 * np.abs(copied.coef_).max())
+
+
+def test_penalties_that_are_given_are_checked_as_by_scikit_learn():
+    X, y = DIABETES
+    for model, bound in ((sheaf.LassoCV, ">= 0.0"), (sheaf.RidgeCV, "> 0.0")):
+        with pytest.raises(ValueError, match=rf"alphas\[1\] == -1, must be {bound}"):
+            model(alphas=(1, -1, 0.5)).fit(X, y)
+        with pytest.raises(TypeError, match=r"alphas\[2\] must be an instance of float, not str"):
+            model(alphas=(1, 0.5, "0.1")).fit(X, y)
+
+
+def test_constant_targets_have_the_penalties_of_scikit_learn():
+    X, _ = DIABETES
+    ours = sheaf.LassoCV(**{COUNT: 3}).fit(X, np.full(len(X), 5.0))
+    assert ours.alphas_.tolist() == [np.finfo(float).resolution] * 3
+    np.testing.assert_array_equal(ours.predict(X), 5.0)
