@@ -41,10 +41,14 @@ if compgen -G "$packages/*.deb" >/dev/null; then
   search_a_table "$usr/bin/sheaf"
   echo "from the package to a finished search on a BIOM table: $((SECONDS - began)) s"
   # CUDA is opened when a GPU is asked for: no program or library of the packages may need it to start.
-  for file in "$usr"/bin/sheaf "$usr"/lib/*/libsheaf.so.*; do
-    ! readelf -d "$file" | grep -E 'NEEDED.*(libcu|libnv)' || fail "$file is linked with CUDA"
+  mapfile -t files < <(find "$usr/lib" -type f -name 'libsheaf.so.*')
+  [[ ${#files[@]} == 1 ]] || fail "one shared library expected in the packages, found ${#files[@]}"
+  for file in "$usr/bin/sheaf" "${files[@]}"; do
+    needed=$(readelf -d "$file") || fail "$file cannot be read"
+    ! grep -E 'NEEDED.*(libcu|libnv)' <<<"$needed" || fail "$file is linked with CUDA"
   done
-  for file in share/man/man1/sheaf.1 share/bash-completion/completions/sheaf share/zsh/site-functions/_sheaf share/doc/sheaf/copyright; do
+  for file in share/man/man1/sheaf.1 share/bash-completion/completions/sheaf share/zsh/site-functions/_sheaf \
+    share/fish/vendor_completions.d/sheaf.fish share/doc/sheaf/copyright; do
     [[ -s $usr/$file ]] || fail "$file is not in the package"
   done
   PKG_CONFIG_PATH=$(dirname "$(find "$usr/lib" -name sheaf.pc)")
