@@ -1,16 +1,12 @@
 #include "command_line.hpp"
 
-#include <fstream>
-#include <sstream>
-
+#include "core/files/small_file.hpp"
 #include "core/text.hpp"
 
 namespace sheaf::cli {
 
 std::string command_line() {
-  std::ostringstream words;
-  words << std::ifstream("/proc/self/cmdline", std::ios::binary).rdbuf();  // empty if it can't be read
-  const auto text = words.str();
+  const auto text = small_file("/proc/self/cmdline").value_or("");
   std::string line;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::string word = text.substr(begin, text.find('\0', begin) - begin);

@@ -1,6 +1,7 @@
+#include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <string>
+#include <string_view>
 
 #include <unistd.h>
 
@@ -9,29 +10,37 @@
 
 #include "core/device_cost.hpp"
 #include "core/fail.hpp"
+#include "core/files/small_file.hpp"
 #include "core/gpu_runtime.hpp"
 #include "core/instruction_sets.hpp"
 
 namespace sheaf {
 namespace {
 
-std::string cpu_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("model name")) continue;
-    const auto colon = line.find(':');
-    if (colon != std::string::npos) return line.substr(line.find_first_not_of(' ', colon + 1));
+/// The value of the first line of `text` that begins with `name`: what follows its colon.
+std::string_view value_of(std::string_view text, std::string_view name) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto line = text.substr(begin, text.find('\n', begin) - begin);
+    begin += line.size() + 1;
+    const auto value = line.find_first_not_of(" \t", std::min(line.find(':'), line.size() - 1) + 1);
+    if (line.starts_with(name) && value != std::string_view::npos) return line.substr(value);
   }
-  return "CPU";
+  return {};
+}
+
+std::string cpu_name() {
+  const auto processors = small_file("/proc/cpuinfo").value_or("");
+  const auto name = value_of(processors, "model name");
+  return std::string(name.empty() ? "CPU" : name);
 }
 
 /// MemAvailable counts what the page cache can give back; sysconf's free pages do not.
 std::int64_t available_memory() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string word; file >> word;) {
-    std::int64_t kibibytes = 0;
-    if (word == "MemAvailable:" && file >> kibibytes) return kibibytes * 1024;
-  }
+  const auto memory = small_file("/proc/meminfo").value_or("");
+  const auto available = value_of(memory, "MemAvailable:");
+  std::int64_t kibibytes = 0;
+  if (std::from_chars(available.data(), available.data() + available.size(), kibibytes).ec == std::errc())
+    return kibibytes * 1024;
   return static_cast<std::int64_t>(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/fail.hpp"
+#include "core/files/small_file.hpp"
 #include "core/temporary.hpp"
 #include "snippets/compile.hpp"
 
@@ -49,11 +50,6 @@ void write_text(const std::string& path, std::string_view text) {
   std::ofstream file(path);
   file << text;
   if (!file.flush()) fail("{}: can't be written", path);
-}
-
-std::string read_text(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// Runs a program in its place, its messages going to a file; the exit status.
@@ -136,7 +132,7 @@ HostCode compile_for_host(const SnippetSource& source) {
   command.push_back(place.at("source.cpp"));
   const auto messages = place.at("messages");
   if (run(command, messages) != 0)
-    fail_usage("the snippet does not compile for the CPU ({}):\n{}", compiler, readable(read_text(messages), place));
+    fail_usage("the snippet does not compile for the CPU ({}):\n{}", compiler, readable(small_file(messages).value_or(""), place));
   object.publish();
   return {target, kept.empty()};
 }

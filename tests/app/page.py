@@ -95,9 +95,17 @@ class Page(Browser):
         return box["x"], box["y"]
 
     def click(self, element):
-        x, y = self.place(element)
-        for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+        """As people do: whoever sees that it moved away below the pointer lets go elsewhere, and tries again."""
+        mouse = {"button": "left", "clickCount": 1}
+        end = time.monotonic() + WAIT
+        while time.monotonic() < end:
+            x, y = self.place(element)
+            self.ask(f"(() => {{ window.pressed = false; ({element})?.addEventListener('mousedown', () => (window.pressed = true), {{once: true}}); }})()")
+            self.call("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, **mouse)
+            if self.until("[window.pressed]")[0]:
+                return self.call("Input.dispatchMouseEvent", type="mouseReleased", x=x, y=y, **mouse)
+            self.call("Input.dispatchMouseEvent", type="mouseReleased", x=0, y=0, **mouse)
+        raise AssertionError(f"{element} cannot be clicked on within {WAIT} s")
 
     def press(self, selector, text):
         """Clicks on what has this text."""

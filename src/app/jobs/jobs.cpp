@@ -8,8 +8,8 @@
 #include <sheaf/version.hpp>
 
 #include "app/files/listing.hpp"
-#include "app/files/text_file.hpp"
 #include "core/fail.hpp"
+#include "core/files/small_file.hpp"
 #include "data/bytes/sink.hpp"
 
 namespace sheaf::app {
@@ -37,7 +37,7 @@ Jobs::~Jobs() = default;
 void Jobs::load() {
   const auto path = options_.state + "/jobs.json";
   if (!facts_of(path).there()) return;
-  const auto saved = parse_json<Json>(read_text_file(path));
+  const auto saved = parse_json<Json>(small_file(path).value_or(""));
   if (!saved.is_object() || !saved.contains("jobs") || !saved["jobs"].is_array())
     fail("{}/jobs.json: is damaged; remove it to begin with an empty list of jobs", options_.state);
   last_id_ = saved.value("last", std::int64_t{0});

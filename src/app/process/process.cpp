@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/files/text_file.hpp"
 #include "core/fail.hpp"
+#include "core/files/small_file.hpp"
 
 namespace sheaf::app {
 namespace {
@@ -60,7 +60,7 @@ class FileActions {
 }  // namespace
 
 std::optional<ProcessName> find_process(pid_t pid) {
-  const auto text = read_text_file(fmt::format("/proc/{}/stat", pid));
+  const auto text = small_file(fmt::format("/proc/{}/stat", pid)).value_or("");
   const auto name_end = text.rfind(')');  // the name of the program may have blanks and brackets
   if (name_end == std::string::npos) return std::nullopt;
   std::istringstream fields(text.substr(name_end + 1));
@@ -93,7 +93,7 @@ std::optional<ProcessName> find_process_with(const std::string& entry) {
     pid_t pid = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (error != std::errc() || end != name.data() + name.size() || pid == ::getpid()) continue;
-    const auto all = std::string(1, '\0') + read_text_file(folder.path().string() + "/environ");
+    const auto all = std::string(1, '\0') + small_file(folder.path().string() + "/environ").value_or("");
     if (all.find('\0' + entry + '\0') != std::string::npos) return find_process(pid);
   }
   return std::nullopt;

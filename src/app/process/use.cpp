@@ -1,4 +1,5 @@
 #include "app/process/use.hpp"
+#include "core/files/small_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +9,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "app/files/text_file.hpp"
 
 namespace sheaf::app {
 namespace {
@@ -104,7 +104,7 @@ namespace {
 
 /// Seconds of all cores, from the text behind the name in /proc/PID/stat, whose first field is the state.
 double processor_seconds(pid_t pid) {
-  const auto text = read_text_file(fmt::format("/proc/{}/stat", pid));
+  const auto text = small_file(fmt::format("/proc/{}/stat", pid)).value_or("");
   std::istringstream fields(text.substr(std::min(text.rfind(')'), text.size() - 1) + 1));
   std::string skipped;
   for (int k = 0; k < 11; ++k) fields >> skipped;
@@ -114,7 +114,7 @@ double processor_seconds(pid_t pid) {
 }
 
 std::uint64_t resident_bytes(pid_t pid) {
-  std::istringstream fields(read_text_file(fmt::format("/proc/{}/statm", pid)));
+  std::istringstream fields(small_file(fmt::format("/proc/{}/statm", pid)).value_or(""));
   std::uint64_t all = 0, resident = 0;
   fields >> all >> resident;
   return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));

@@ -6,8 +6,8 @@
 #include <sstream>
 #include <thread>
 
-#include "app/files/text_file.hpp"
 #include "app/http/message.hpp"
+#include "core/files/small_file.hpp"
 #include "core/hash/sha256.hpp"
 
 namespace sheaf::app {
@@ -66,10 +66,10 @@ Work::Result Work::result_of(const Task& task) const {
   Result result;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - task.begin).count();
   if (!task.ended) return result;
-  result.notes = lines_of(read_text_file(task.base + ".err"));
+  result.notes = lines_of(small_file(task.base + ".err").value_or(""));
   if (task.code == 0) {
     result.state = State::ready;
-    result.out = read_text_file(task.base + ".out");
+    result.out = small_file(task.base + ".out").value_or("");
     return result;
   }
   result.state = State::failed;

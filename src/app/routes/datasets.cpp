@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "app/files/text_file.hpp"
 #include "app/routes/dataset_table.hpp"
 #include "app/routes/datasets.hpp"
 #include "app/routes/route.hpp"
+#include "core/files/small_file.hpp"
 #include "data/bytes/sink.hpp"
 
 namespace sheaf::app {
@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 std::string reading_file(const Services& services) { return services.options.state + "/reading.json"; }
 
 Json all_readings(const Services& services) {
-  auto json = parse_json<Json>(read_text_file(reading_file(services)));
+  auto json = parse_json<Json>(small_file(reading_file(services)).value_or(""));
   return json.is_object() ? json : Json::object();
 }
 

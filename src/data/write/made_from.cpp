@@ -1,14 +1,14 @@
 #include "data/write/made_from.hpp"
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <sheaf/io.hpp>
 
+#include "core/fail.hpp"
+#include "core/files/small_file.hpp"
 #include "core/hash/sha256.hpp"
 #include "data/text/json_text.hpp"
 
@@ -35,8 +35,9 @@ void keep_made_from(const MadeFrom& made, const std::string& path) {
 std::optional<MadeFrom> find_made_from(const std::string& path) {
   std::error_code error;
   if (path == "-" || !std::filesystem::is_regular_file(made_from_path(path), error)) return std::nullopt;
-  std::ifstream file(made_from_path(path));
-  const auto json = parse_json<Json>(std::string{std::istreambuf_iterator<char>(file), {}});
+  const auto saved = small_file(made_from_path(path));
+  if (!saved) fail("{}: cannot be read; it says how {} was made", made_from_path(path), path);
+  const auto json = parse_json<Json>(*saved);
   const auto text = [&](const char* key) {
     return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
   };

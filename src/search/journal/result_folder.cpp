@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <new>
-#include <sstream>
 
 #include <sheaf/context.hpp>
 
 #include "core/fail.hpp"
+#include "core/files/small_file.hpp"
 #include "core/hash/sha256.hpp"
 #include "core/temporary.hpp"
 #include "data/bytes/sink.hpp"
@@ -68,9 +67,9 @@ std::string difference(const Json& then, const Json& now, const Json& defaults, 
 }
 
 std::string text_of(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
+  auto text = small_file(path);
+  if (!text) fail("{}: cannot be read", path);
+  return *std::move(text);
 }
 
 std::string settings_text(const Json& settings) {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -13,6 +11,7 @@
 #include <sheaf/solvers/splits.hpp>
 
 #include "core/fail.hpp"
+#include "core/files/small_file.hpp"
 #include "data/text/json_text.hpp"
 #include "statistics/distributions.hpp"
 
@@ -23,9 +22,9 @@ using Json = nlohmann::json;
 
 Json load(const std::string& folder, const char* name) {
   const auto path = folder + "/" + name;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail("{}: cannot be opened; name the results folder of a search that has ended", path);
-  auto json = parse_json<Json>(std::string{std::istreambuf_iterator<char>(file), {}});
+  const auto text = small_file(path);
+  if (!text) fail("{}: cannot be opened; name the results folder of a search that has ended", path);
+  auto json = parse_json<Json>(*text);
   if (!json.is_object()) fail("{}: is damaged, or not written by sheaf search", path);
   return json;
 }

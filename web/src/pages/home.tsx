@@ -1,5 +1,5 @@
 // Datasets and runs of the folder.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 import { get, post, runs as allRuns } from "../lib/api";
 import { ago, bytes, duration, grouped, score, scoreTitle } from "../lib/format";
@@ -97,7 +97,7 @@ function Datasets({ list }: { list: Dataset[] }) {
 
 const pageRows = 100;
 
-function Runs() {
+function Runs({ onShown }: { onShown: () => void }) {
   const [query, setQuery] = useState("");
   const [state, setState] = useState("");
   const [order, setOrder] = useState<Order>({ name: "modified", down: true });
@@ -110,6 +110,9 @@ function Runs() {
     (signal) => allRuns({ sort: (order.down ? "-" : "") + order.name, query: settled, state }, count, signal),
     [settled, state, order, count, version],
   );
+  useEffect(() => {
+    if (list.value || list.error) onShown();
+  }, [list.value, list.error]);
   const pick = (id: string, on: boolean) => setPicked((old) => (on ? [...old, id] : old.filter((one) => one !== id)));
   const columns: Column<Run>[] = [
     {
@@ -227,6 +230,7 @@ export function Home(_: { route: Route }) {
   const server = useStore(status);
   const datasets = useLoad((signal) => get<{ datasets: Dataset[] }>("datasets", {}, signal), [version]);
   const runs = useLoad((signal) => allRuns({}, 1, signal), [version]);
+  const [runsShown, setRunsShown] = useState(false);
   const empty = datasets.value && runs.value && datasets.value.datasets.length === 0 && runs.value.total === 0;
   return (
     <>
@@ -245,8 +249,9 @@ export function Home(_: { route: Route }) {
       {empty && !server?.read_only && <Welcome />}
       {datasets.value && !empty && (
         <div class="cards">
-          <Runs />
-          <Datasets list={datasets.value.datasets} />
+          <Runs onShown={() => setRunsShown(true)} />
+          {/* Runs that appear later would push datasets down, below the pointer of whoever is about to click on one. */}
+          {runsShown && <Datasets list={datasets.value.datasets} />}
         </div>
       )}
     </>
