@@ -10,6 +10,7 @@
 #include "data/sheaf_file/file.hpp"
 #include "progress_bar.hpp"
 #include "progress_file.hpp"
+#include "queue/team.hpp"
 #include "signals.hpp"
 #include "terminal.hpp"
 
@@ -72,6 +73,11 @@ void Common::share_machine(const queue::Ranks& ranks) {
   if (ranks.rank > 0) quiet_ = true;
 }
 
+void Common::share_rows(const queue::Ranks& ranks) {
+  share_machine(ranks);
+  shares_rows_ = ranks.launched;
+}
+
 Context Common::context() {
   if (ranks_.several() && options_.threads == 0) options_.threads = queue::threads_of_rank(ranks_);
   if (ranks_.several() && options_.memory == 0) options_.memory = Context(options_).memory() / ranks_.here;
@@ -81,7 +87,10 @@ Context Common::context() {
     shown_ = std::make_unique<ProgressBar>();
   options_.progress = shown_.get();
   options_.stop = stop_on_signal();
-  return Context(options_);
+  if (!shares_rows_) return Context(options_);
+  options_.team = &queue::join_team(ranks_);
+  const Context own(options_);
+  return own.with({.memory = queue::least_of(*options_.team, own.memory())});  // rounds of models are planned by it
 }
 
 void Common::say_double(const NeedsDouble& reason) const {

@@ -37,6 +37,8 @@ class Common {
   Context context();
   /// The machine is shared with processes that were started together; only the first of them speaks.
   void share_machine(const queue::Ranks& ranks);
+  /// The same, and they share the rows of each model.
+  void share_rows(const queue::Ranks& ranks);
   /// Chooses the device for the work if it is automatic. Says which it is, but for a script that did not ask and
   /// stays on the CPU.
   Context on_device(const Context& context, const WorkEstimate& work) const;
@@ -80,6 +82,7 @@ class Common {
   bool precision_chosen_ = false;
   std::vector<Device> also_;
   queue::Ranks ranks_;
+  bool shares_rows_ = false;
   bool automatic_asked_ = false;
   bool quiet_ = false;
   bool json_ = false;

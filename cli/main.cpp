@@ -20,6 +20,7 @@
 #include "core/temporary.hpp"
 #include "files.hpp"
 #include "help.hpp"
+#include "queue/team.hpp"
 #include "signals.hpp"
 #include "terminal.hpp"
 
@@ -29,6 +30,7 @@ namespace {
 enum ExitCode : int { done = 0, wrong_input = 1, wrong_command_line = 2, own_failure = 3 };
 
 int complain(std::string message, ExitCode code) {
+  queue::let_first_speak();
   std::replace(message.begin(), message.end(), '\n', ' ');
   say(fmt::format("sheaf: error: {}", message));
   return code;
@@ -137,6 +139,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   sheaf::cli::open_standard_streams();
   const int code = sheaf::cli::run(argc, argv);
+  sheaf::queue::leave_team(code);
   sheaf::cli::leave_if_limited(code);
   return code;
 }

@@ -29,7 +29,7 @@ def setting(file, name):
 
 def sources():
     found = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "src").rglob("*.cpp"))
-    return [name for name in found if not name.startswith("src/app/")]
+    return [name for name in found if not name.startswith(("src/app/", "src/queue/mpi/"))]
 
 
 def joined(folder):

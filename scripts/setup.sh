@@ -27,7 +27,7 @@ case ${1:-} in
 esac
 
 # Servers of ssh and Slurm are for the test of several hosts; nobody else's machine gets them.
-if [[ ${1:-} == test && -n ${CI:-} ]]; then extra+=(iproute2 openmpi-bin mpich openssh-server slurm-wlm); fi
+if [[ ${1:-} == test && -n ${CI:-} ]]; then extra+=(iproute2 openmpi-bin libopenmpi-dev mpich libmpich-dev openssh-server slurm-wlm); fi
 
 # Other systems bring their own packages; CMake says what it misses.
 command -v dpkg-query >/dev/null || exit 0

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "core/random.hpp"
+#include "core/team/alone.hpp"
 #include "devices.hpp"
 #include "linear/products/ops.hpp"
 
@@ -138,7 +139,8 @@ std::vector<std::int64_t> memories(Device device, const Problem<T>& problem) {
 
 /// check(problem, ops, bias, tasks) for all of them, on every device.
 template <class T, class Check>
-void for_cases(std::span<const Case> cases, std::span<const std::int32_t> task_counts, const Check& check) {
+void for_cases(std::span<const Case> cases, std::span<const std::int32_t> task_counts, const Check& check,
+               Team* team = nullptr) {
   for (const Device device : test::devices())
     for (const Case& c : cases) {
       const Problem<T> problem(c);
@@ -148,6 +150,8 @@ void for_cases(std::span<const Case> cases, std::span<const std::int32_t> task_c
           options.device = device;
           options.threads = 2;
           options.memory = memory;
+          if (team != nullptr) options.memory = std::int64_t{1} << 32;
+          options.team = team;
           const auto ops = make_ops<T>(Context(options), problem.dataset, bias);
           for (const std::int32_t tasks : task_counts) {
             SCOPED_TRACE(fmt::format("{} {}x{} sparse={} memory={} bias={} tasks={}", to_string(device), c.rows,
@@ -158,9 +162,12 @@ void for_cases(std::span<const Case> cases, std::span<const std::int32_t> task_c
         }
     }
 }
+/// Alone, and with rows in the slices of a team.
 template <class T, class Check>
 void for_all(const Check& check) {
   for_cases<T>(cases(), task_counts(), check);
+  TeamOfOne team;
+  for_cases<T>(cases(), std::vector<std::int32_t>{1, 3, 33}, check, &team);
 }
 
 }  // namespace sheaf::linear

@@ -40,6 +40,8 @@ struct Fit {
   Common common;
 
   void run() {
+    const auto ranks = queue::launched_ranks();
+    common.share_rows(ranks);
     if (output.empty()) fail_usage("--output FILE is missing: where to write the model");
     const auto reader = common.context();
     auto pipeline = model.pipeline(reading);
@@ -59,6 +61,7 @@ struct Fit {
       const auto made = find_made_from(input);
       if (made && made->command == "select") trained.withhold_tests();
       const auto covariances = covariance.empty() ? std::string() : covariance_csv(*trained.get_if<LinearModel>());
+      if (ranks.rank > 0) return;
       trained.save(output, format);
       if (!covariance.empty()) write_text_file(covariance, covariances);
       if (!common.quiet()) say_notes(pipeline_notes(dataset, pipeline));

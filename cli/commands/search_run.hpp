@@ -1,6 +1,7 @@
 // A search with a folder for its results, in which it can be continued; shared by the commands that search.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <string>
 
@@ -14,6 +15,7 @@
 #include "command_line.hpp"
 #include "commands/lease.hpp"
 #include "core/fail.hpp"
+#include "core/names.hpp"
 #include "data/label_hint.hpp"
 #include "data/split/group_splits.hpp"
 #include "data/write/made_from.hpp"
@@ -42,15 +44,26 @@ class SearchRun {
                                what_));
     arguments.writes_folder("--join");
     declare_lease(arguments, joining_.lease);
+    arguments.add(
+        {"--share", "models|rows",
+         "of processes that mpirun or srun started: each trains models of its own, or all train the same models "
+         "(linear, glm), each on a part of the rows, which may be more than the memory of one machine holds",
+         "models", [this](const std::string& text) {
+           constexpr std::array<std::string_view, 2> known{"models", "rows"};
+           shares_rows_ = find_name("thing to share", text, known) == 1;
+         }});
   }
   const std::string& folder() const { return join_.empty() ? folder_ : join_; }
   /// Another process speaks of the results.
-  bool follows() const { return joining_.follows; }
+  bool follows() const { return joining_.follows || follows_rows(); }
 
   /// To be called first: processes that mpirun or srun started together share the search.
   void launch(Common& common) {
     ranks_ = queue::launched_ranks();
-    common.share_machine(ranks_);
+    if (shares_rows_)
+      common.share_rows(ranks_);
+    else
+      common.share_machine(ranks_);
   }
 
   /// Flags that contradict each other are a UsageError. `needed`: there must be a folder; if none is named, it is
@@ -63,7 +76,8 @@ class SearchRun {
                                                                                                      : "--force");
       folder_ = join_;
     }
-    if (ranks_.several()) share_folder();
+    if (shares_rows_ && !join_.empty()) fail_usage("--join shares models, not rows: leave out --share rows");
+    if (ranks_.several() && !shares_rows_) share_folder();
     if (folder_.empty() && (resume_ || force_))
       fail_usage("{} needs --output DIR, the folder of the {}", resume_ ? "--resume" : "--force", what_);
     if (resume_ && force_) fail_usage("--resume continues and --force starts again: give one of them");
@@ -72,7 +86,7 @@ class SearchRun {
     if (!folder_.empty() && is_read_once(input))
       fail_usage("{}: is a pipe or a device; a {} with --output must read a file, so that it can be continued", input,
                  what_);
-    if (!needed || !folder_.empty()) return;
+    if (!needed || !folder_.empty() || follows_rows()) return;
     if (input == "-" || is_read_once(input)) fail_usage("--output DIR is missing: the folder for the results");
     folder_ = free_folder(input);
   }
@@ -81,7 +95,7 @@ class SearchRun {
   template <class T>
   Dataset<T> read(const Common& common, const Context& context, const std::string& input, const ReadOptions& reading) {
     directory_.reset();
-    if (!folder_.empty()) {
+    if (!folder_.empty() && !follows_rows()) {
       const auto existing = !join_.empty() ? Existing::join
                             : resume_      ? Existing::resume
                             : force_       ? Existing::replace
@@ -134,6 +148,9 @@ class SearchRun {
   }
 
  private:
+  /// Another process of those that share rows keeps the search.
+  bool follows_rows() const { return shares_rows_ && ranks_.rank > 0; }
+
   /// The processes of mpirun or srun go on with what is in the folder: none knows whether another one has begun.
   void share_folder() {
     if (force_) fail_usage("--force is for one process; remove the folder of the {} first", what_);
@@ -174,6 +191,7 @@ class SearchRun {
   std::string folder_, join_;
   Joining joining_;
   queue::Ranks ranks_;
+  bool shares_rows_ = false;
   bool resume_ = false;
   bool force_ = false;
   std::unique_ptr<SearchDirectory> directory_;

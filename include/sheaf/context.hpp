@@ -9,6 +9,7 @@
 
 #include <sheaf/solvers/device.hpp>
 #include <sheaf/solvers/progress.hpp>
+#include <sheaf/solvers/team.hpp>
 
 namespace sheaf {
 
@@ -21,6 +22,7 @@ class Context {
     std::uint64_t seed = 0;
     Progress* progress = nullptr;  ///< not owned; nullptr: silent
     std::stop_token stop = {};     ///< checked at every turn of every solver
+    Team* team = nullptr;          ///< not owned; the processes that share the rows of each model; nullptr: none
   };
   /// The changes of a copy.
   struct Change {
@@ -30,6 +32,7 @@ class Context {
     std::optional<std::uint64_t> seed = {};
     Progress* progress = nullptr;  ///< nullptr: as it is
     std::optional<std::stop_token> stop = {};
+    std::optional<Team*> team = {};
   };
 
   Context() : Context(Options{}) {}
@@ -42,7 +45,8 @@ class Context {
   std::uint64_t seed() const { return seed_; }
   Progress& progress() const { return *progress_; }
   const std::stop_token& stop() const { return stop_; }
-  /// Throws Stopped once the work is to end.
+  Team* team() const { return team_; }
+  /// Throws Stopped once the work is to end. The processes of a team end together, in the next sum over rows.
   void check_stop() const;
 
   /// A copy with some things changed: context.with({.memory = 1 << 30}).
@@ -60,6 +64,7 @@ class Context {
   std::uint64_t seed_;
   Progress* progress_;
   std::stop_token stop_;
+  Team* team_;
 };
 
 /// Cores this process may run on.

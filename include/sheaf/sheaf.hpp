@@ -46,5 +46,6 @@
 #include <sheaf/solvers/survival.hpp>
 #include <sheaf/solvers/svm.hpp>
 #include <sheaf/solvers/task_fit.hpp>
+#include <sheaf/solvers/team.hpp>
 #include <sheaf/solvers/threshold.hpp>
 #include <sheaf/solvers/trained_model.hpp>

@@ -19,10 +19,11 @@ Context::Context(const Options& options)
       memory_(options.memory > 0 ? options.memory : describe(device_).free_bytes / 5 * 4),
       seed_(options.seed),
       progress_(options.progress != nullptr ? options.progress : &silent_progress()),
-      stop_(options.stop) {}
+      stop_(options.stop),
+      team_(options.team) {}
 
 void Context::check_stop() const {
-  if (stop_.stop_requested()) throw Stopped();
+  if (team_ == nullptr && stop_.stop_requested()) throw Stopped();
   check_inputs();
 }
 
@@ -30,7 +31,8 @@ Context Context::with(const Change& change) const {
   const Device device = change.device.value_or(automatic_ ? Device::automatic() : device_);
   const auto memory = change.memory.value_or(!change.device || device == device_ ? memory_ : 0);
   Context changed({device, change.threads.value_or(threads_), memory, change.seed.value_or(seed_),
-                   change.progress != nullptr ? change.progress : progress_, change.stop.value_or(stop_)});
+                   change.progress != nullptr ? change.progress : progress_, change.stop.value_or(stop_),
+                   change.team.value_or(team_)});
   if (!change.memory) changed.memory_limit_ = memory_limit_;
   return changed;
 }

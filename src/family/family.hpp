@@ -69,6 +69,8 @@ class Family {
   virtual bool selects_features(const ModelOptions& /*options*/) const { return false; }
   /// Whether searches take column transforms; else a pipeline copies the dataset for each split.
   virtual bool takes_transforms(const ModelOptions& /*options*/) const { return false; }
+  /// Whether the processes of a team can train a model together, each on rows of its own.
+  virtual bool shares_rows(const ModelOptions& /*options*/) const { return false; }
   /// Whether models compare features with one another, so that these should have one scale.
   virtual bool wants_scaling(const ModelOptions& /*options*/) const { return false; }
   /// The kinds that a choice among models tries on such data, each with its place in the order from simple to complex.
@@ -119,6 +121,9 @@ class Family {
     return {};
   }
 };
+
+/// Models whose rows the context's team cannot share are a UsageError.
+void check_rows_shared(const Context& context, const ModelOptions& options);
 
 /// All of them, in the order in which help shows them.
 std::span<const Family* const> families();

@@ -48,6 +48,14 @@ Table& table() {
 std::span<const Family* const> families() { return table().families; }
 void add_family(const Family& family) { table().add(family); }
 
+void check_rows_shared(const Context& context, const ModelOptions& options) {
+  if (context.team() == nullptr || options.family().shares_rows(options)) return;
+  fail_usage(
+      "{} processes were started together to share the rows of each model, and {} is trained by one process; rows are "
+      "shared by linear models (Newton's method) and generalised linear models (not Cox, not saga)",
+      context.team()->size(), options.kind());
+}
+
 const Family* find_family(std::string_view name) {
   for (const auto* family : families())
     if (family->name() == name) return family;

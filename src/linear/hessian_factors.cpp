@@ -48,7 +48,7 @@ InverseFactors<T> factorise_hessians(const Context& context, LinearOps<T>& ops, 
 template <class T>
 HessianFactors<T>::HessianFactors(LinearOps<T>& ops, std::int32_t columns)
     : ops_(ops),
-      rows_(spread_rows(ops.examples(), few_hessian_rows<T>(ops.examples(), ops.weights()))),
+      rows_(spread_rows(ops.all_examples(), few_hessian_rows<T>(ops.all_examples(), ops.weights()))),
       factors_{ops.weights(), columns, {}},
       half_(ops.weights(), columns, ops.device()) {}
 

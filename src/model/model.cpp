@@ -386,6 +386,7 @@ Model fit(const Context& context, const Dataset<T>& dataset, const ModelOptions&
   check_feature_memory(context, rows, family.numbers_per_feature() * std::int64_t{sizeof(double)},
                        "the numbers that training keeps");
   const auto decided = family.with_defaults(options, summary_of(rows, row_weights));
+  check_rows_shared(context, decided);
   Model model(family.train(chosen, rows, decided, row_weights));
   describe_training(context, dataset, learnt);
   model.set_pipeline(std::move(learnt));

@@ -47,7 +47,7 @@ int processes_here() {
 
 Ranks launched_ranks() {
   for (const auto& launcher : launchers) {
-    const Ranks ranks{number_in(launcher.rank), number_in(launcher.count), processes_here()};
+    const Ranks ranks{number_in(launcher.rank), number_in(launcher.count), processes_here(), true};
     if (ranks.rank >= 0 && ranks.rank < ranks.count) return ranks;
   }
   return {};

@@ -4,9 +4,10 @@
 namespace sheaf::queue {
 
 struct Ranks {
-  int rank = 0;   ///< of this process
-  int count = 1;  ///< of all processes
-  int here = 1;   ///< on this machine
+  int rank = 0;           ///< of this process
+  int count = 1;          ///< of all processes
+  int here = 1;           ///< on this machine
+  bool launched = false;  ///< by mpirun or srun; also one process alone
 
   bool several() const { return count > 1; }
 };

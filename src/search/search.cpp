@@ -2,6 +2,7 @@
 // analysed.
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include <sheaf/search.hpp>
 #include <sheaf/solvers/profile.hpp>
@@ -11,6 +12,7 @@
 #include "family/family.hpp"
 #include "pipeline/learn.hpp"
 #include "search/engine.hpp"
+#include "search/journal/team_log.hpp"
 #include "search/plan/make_search.hpp"
 #include "search/plan/plan_rows.hpp"
 #include "search/results/describe_model.hpp"
@@ -64,6 +66,12 @@ ComparedModel compared_model(const Candidate& candidate, const FamilySearch& sea
   return result;
 }
 
+void check_rows_shared(const Context& context, const SearchSpace& space, const SearchOptions& options) {
+  if (!options.also.empty()) fail_usage("processes that share rows use one device each; name one");
+  if (space.candidates.empty()) return sheaf::check_rows_shared(context, space.options);
+  for (const auto& candidate : space.candidates) sheaf::check_rows_shared(context, candidate.space.options);
+}
+
 void check_threshold(const SearchOptions& options, const Labels& labels) {
   if (options.threshold && labels.class_names.size() != 2)
     fail_usage("a threshold is for two classes, and the dataset has {}", labels.class_names.size());
@@ -84,6 +92,11 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
   result.size_words = decided.options.family().size_words();
   if (options.keep_decisions && log != nullptr) fail_usage("a log keeps no decision values; search without one");
   const auto context = given.for_work(search_work(dataset, decided, result.options));
+  std::optional<engine::TeamLog> of_team;
+  if (context.team() != nullptr) {
+    engine::check_rows_shared(context, decided, result.options);
+    log = &of_team.emplace(*context.team(), log);
+  }
   const auto trained = decided.candidates.empty()
                            ? engine::make_search(context, dataset, decided, result.options)
                            : engine::make_models_search(context, dataset, decided, result.options, result.notes);

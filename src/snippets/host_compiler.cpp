@@ -132,7 +132,8 @@ HostCode compile_for_host(const SnippetSource& source) {
   command.push_back(place.at("source.cpp"));
   const auto messages = place.at("messages");
   if (run(command, messages) != 0)
-    fail_usage("the snippet does not compile for the CPU ({}):\n{}", compiler, readable(small_file(messages).value_or(""), place));
+    fail_usage("the snippet does not compile for the CPU ({}):\n{}", compiler,
+               readable(small_file(messages).value_or(""), place));
   object.publish();
   return {target, kept.empty()};
 }

@@ -221,7 +221,7 @@ TYPED_TEST_SUITE(SurvivalVerbs, Elements);
 TYPED_TEST(SurvivalVerbs, AreThePartialLikelihood) {
   using T = TypeParam;
   const double tolerance = std::is_same_v<T, float> ? 2e-4 : 1e-9;
-  for_all<T>([&](const Problem<T>&, LinearOps<T>& ops, T, std::int32_t size) {
+  for_cases<T>(cases(), task_counts(), [&](const Problem<T>&, LinearOps<T>& ops, T, std::int32_t size) {
     const std::int32_t tasks = 1 + size % 5;
     for (const auto& shape : shapes()) {
       const bool efron = shape.efron;

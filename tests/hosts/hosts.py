@@ -22,6 +22,7 @@ import tempfile
 import time
 
 SKIPPED = 77
+FIT = ["fit", "t.svm", "--model", "multinomial", "--alpha", "0.01", "--threads", "1", "--memory", "500M", "--output"]
 DISTANCES = ["distances", "t.svm", "--threads", "1", "--memory", "16M"]
 SEARCH = ["search", "t.svm", "--model", "linear", "--cost", "1e-3:1e3:12", "--tolerance", "1e-8", "--batch", "2",
           "--outer", "3", "--threads", "1", "--memory", "500M", "--lease", "1"]
@@ -202,7 +203,19 @@ class Hosts:
             environment = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
             self.hosts[0].call(program, *options(client), self.program, *SEARCH, "--output", name, cwd=self.folder,
                                env=environment, timeout=300)
-        self.expect_whole(name)
+            self.expect_whole(name)
+            self.share_rows(name, program, options(client), environment)
+
+    def share_rows(self, name, program, options, environment):
+        """A model whose rows the processes of both hosts share: the bytes of one process of mpirun."""
+        if not (self.program.parent / f"sheaf-{name}.so").exists():
+            print(f"{name}: rows are not shared: Sheaf was built without this MPI's headers")
+            return
+        for model, launcher in (("one", ["-n", 1]), ("four", options)):
+            self.hosts[0].call(program, *launcher, self.program, *FIT, f"{name}-{model}", cwd=self.folder, env=environment,
+                               timeout=300)
+        if (self.folder / f"{name}-one").read_bytes() != (self.folder / f"{name}-four").read_bytes():
+            raise Failure(f"{name}: rows shared by two hosts: not the model of one process")
 
     def open_mpi(self):
         return self.mpi("openmpi", "mpirun.openmpi", lambda client: [

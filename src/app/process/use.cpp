@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-
 namespace sheaf::app {
 namespace {
 

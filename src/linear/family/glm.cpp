@@ -173,6 +173,11 @@ class GlmRow : public FamilyRow<GlmRow, GlmOptions> {
     own = decide_glm(own, data.target, data.source);
     return options;
   }
+  /// The partial likelihood of Cox models is no sum over rows, and saga visits rows in an order of all of them.
+  bool shares_rows(const ModelOptions& options) const override {
+    const auto& own = options.get<GlmOptions>();
+    return own.family != GlmFamily::cox && own.solver != GlmSolver::saga;
+  }
   WorkEstimate training_work(const ModelOptions& /*options*/, const DataSummary& data, double models) const override {
     return linear::work_of_passes(data, models * lbfgs_passes);
   }

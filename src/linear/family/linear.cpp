@@ -201,7 +201,7 @@ class LinearSearch : public FamilySearch {
     options_ = linear::with_method(context, dataset, options_, models * problem_.sheaf.target_columns);
     // Splits share a row space unless each has its own transform of the features.
     const auto together = (options.seen != nullptr ? space_.size() : models) * problem_.sheaf.target_columns;
-    row_space_ = options_.method == LinearMethod::newton &&
+    row_space_ = context.team() == nullptr && options_.method == LinearMethod::newton &&
                  linear::row_space_pays(dataset, options_.stop, static_cast<double>(together));
     if (problem_.labels.class_names.size() == 2 && options_.loss == Loss::crammer_singer) halve_problem(context);
     for (const auto& [name, weight] : options_.class_weights) find_class(problem_.labels.class_names, name);
@@ -338,6 +338,9 @@ class LinearRow : public FamilyRow<LinearRow, LinearOptions> {
   bool takes_transforms(const ModelOptions& options) const override {
     const auto& own = options.get<LinearOptions>();
     return own.method != LinearMethod::dual && linear_solver(*own.loss).method == LinearMethod::newton;
+  }
+  bool shares_rows(const ModelOptions& options) const override {
+    return takes_transforms(options) && options.get<LinearOptions>().penalty != LinearPenalty::l1;
   }
   /// The dual takes no column transforms.
   SearchSpace with_known_points(SearchSpace space) const override {

@@ -37,7 +37,7 @@ void transform_all(int threads, const From& from, To* to, const F& f) {
 template <class T>
 std::vector<double> mean_products(const Context& context, LinearOps<T>& ops) {
   auto matrix = ops.gram(context);
-  const auto rows = static_cast<double>(ops.examples());
+  const auto rows = static_cast<double>(ops.all_examples());
   transform_all(context.threads(), matrix, matrix.data(), [rows](double element) { return element / rows; });
   return matrix;
 }
@@ -66,17 +66,17 @@ Coordinates<T>::Coordinates(const Context& context, const Dataset<T>& dataset, c
     return objective.sheaf().tasks[static_cast<std::size_t>(task)].alpha;
   };
   std::vector<double> spectrum;
-  if (decorrelates(size, ops_.examples(), columns)) {
+  if (decorrelates(size, ops_.all_examples(), columns)) {
     const bool one =
         std::all_of(tasks.begin(), tasks.end(), [&](auto task) { return alpha_of(task) == alpha_of(tasks[0]); });
     const double curvature = one ? mean_curvature(objective, tasks) : 0.0;
     if (one && curvature > 0) {
       renewable_ = renews && tasks.size() == 1 && worth_renewing(context);
       Block<T> same(ops_.examples(), 1);
-      const double each = curvature / static_cast<double>(std::max<std::int64_t>(1, ops_.examples()));
+      const double each = curvature / static_cast<double>(std::max<std::int64_t>(1, ops_.all_examples()));
       for (std::int64_t i = 0; i < same.rows(); ++i) same(i, 0) = static_cast<T>(each);
       const auto rows = spread_rows(
-          ops_.examples(),
+          ops_.all_examples(),
           renewable_ ? few_rows()
                      : std::min(enough_rows(columns), std::max(few_rows(), affordable_hessian_rows<T>(size))));
       matrix_ = {size, size,
@@ -107,7 +107,7 @@ Coordinates<T>::Coordinates(const Context& context, const Dataset<T>& dataset, c
 template <class T>
 std::int64_t Coordinates<T>::enough_rows(std::int64_t columns) const {
   const std::int64_t size = ops_.weights();
-  return std::max({products_spent * ops_.examples() * columns / size, rows_per_weight * size, fewest_rows});
+  return std::max({products_spent * ops_.all_examples() * columns / size, rows_per_weight * size, fewest_rows});
 }
 
 template <class T>
@@ -117,7 +117,7 @@ std::vector<double> Coordinates<T>::products_of_features(const Context& context,
   const std::int64_t enough = enough_rows(columns);
   if (dataset.rows() <= enough) return mean_products(context, ops_);
   const Dataset<T> some = take_rows(dataset, spread_rows(dataset.rows(), enough), context.threads());
-  const auto silent = context.with({.progress = &silent_progress()});
+  const auto silent = context.with({.progress = &silent_progress(), .team = nullptr});
   const auto ops = make_ops<T>(silent, some, size > dataset.features() ? T(1) : T(0));
   auto matrix = mean_products(context, *ops);
   // A feature that is 0 in nearly all rows may be 0 in all of these, and is not flat.
@@ -136,26 +136,26 @@ bool Coordinates<T>::worth_renewing(const Context& context) const {
   const std::int64_t size = ops_.weights();
   const std::int64_t matrices = objective_.columns() * size * size;
   constexpr std::int64_t bytes_each = 4 * sizeof(double) + 2 * sizeof(T);
-  const std::int64_t rows = std::max(ops_.examples(), ops_.device().is_cuda() ? fewest_rows_of_gpu : 0);
+  const std::int64_t rows = std::max(ops_.all_examples(), ops_.device().is_cuda() ? fewest_rows_of_gpu : 0);
   return !objective_.cox() && !ops_.transformed() && matrices * bytes_each <= context.memory() / 8 &&
          size * few_rows() <= 4 * steps_saved * rows;
 }
 
 template <class T>
 std::int64_t Coordinates<T>::few_rows() const {
-  return few_hessian_rows<T>(ops_.examples(), ops_.weights());
+  return few_hessian_rows<T>(ops_.all_examples(), ops_.weights());
 }
 
 template <class T>
 int Coordinates<T>::renew_after() const {
-  return ops_.weights() * few_rows() <= 4 * cheap_steps * ops_.examples() ? 3 : 8;
+  return ops_.weights() * few_rows() <= 4 * cheap_steps * ops_.all_examples() ? 3 : 8;
 }
 
 template <class T>
 void Coordinates<T>::renew(const Context& context, Block<T>& second) {
   objective_.own_curvatures(second);
   renewed_ =
-      factorise_hessians(context, ops_, spread_rows(ops_.examples(), few_rows()), second, objective_.alphas()[0]);
+      factorise_hessians(context, ops_, spread_rows(ops_.all_examples(), few_rows()), second, objective_.alphas()[0]);
   renewable_ = false;
 }
 
@@ -187,7 +187,7 @@ std::vector<double> Coordinates<T>::diagonal() const {
   const Block<T> here = squares.to(Device::cpu());
   std::vector<double> result;
   for (std::int64_t j = 0; j < here.rows(); ++j)
-    result.push_back(static_cast<double>(here(j, 0)) / std::max<double>(1, static_cast<double>(ops_.examples())));
+    result.push_back(static_cast<double>(here(j, 0)) / std::max<double>(1, static_cast<double>(ops_.all_examples())));
   return result;
 }
 

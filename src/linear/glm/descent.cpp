@@ -194,7 +194,7 @@ void Descent<T>::search_lines() {
     ops().delay_sums(true);
     objective_.losses(z_.view(), step_.view(), going, values, u_.view(), second_.view());
     ops().delay_sums(false);
-    std::vector<Dot<T>> products{{u_.view(), q_.view()}};
+    std::vector<Dot<T>> products{{u_.view(), q_.view(), {}, true}};
     const bool first = lines.empty();
     if (first) products.insert(products.end(), at_start.begin(), at_start.end());  // all sums come at once
     const auto sums = objective_.dots(products);                                   // `values` too are there now

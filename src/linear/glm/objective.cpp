@@ -36,12 +36,10 @@ std::vector<double> sums_of_weights(const GlmSheaf& sheaf) {
 
 template <class T>
 void add_offsets(LinearOps<T>& ops, std::span<const double> offsets, Block<T>& z) {
-  Block<T> block(z.rows(), z.tasks());
-  const auto columns = z.rows() > 0 ? static_cast<std::int64_t>(offsets.size()) / z.rows() : 1;
-  for (std::int64_t i = 0; i < z.rows(); ++i)
-    for (std::int32_t t = 0; t < z.tasks(); ++t)
-      block(i, t) = static_cast<T>(offsets[static_cast<std::size_t>(i * columns + t % columns)]);
-  const Block<T> there = block.to(ops.device());
+  const Block<T> own = ops.own_examples(offsets);
+  std::vector<std::int32_t> columns;
+  for (std::int32_t t = 0; t < z.tasks(); ++t) columns.push_back(t % own.tasks());
+  const Block<T> there = kept_columns(ops, own, columns);
   const std::vector<double> ones(static_cast<std::size_t>(z.tasks()), 1.0);
   ops.combine(ones, there.view(), ones, z.view());
   ops.synchronize();  // before the offsets go

@@ -76,16 +76,6 @@ std::vector<double> slopes_of(const GlmProblem& problem, std::span<const double>
   return result;
 }
 
-template <class T>
-Block<T> on_device_of(const LinearOps<T>& ops, std::span<const double> values, std::int32_t columns) {
-  Block<T> block(ops.examples(), columns);
-  for (std::size_t e = 0; e < values.size(); ++e) {
-    const auto place = static_cast<std::int64_t>(e);
-    block(place / columns, static_cast<std::int32_t>(place % columns)) = static_cast<T>(values[e]);
-  }
-  return block.to(ops.device());
-}
-
 /// Adds the scores of a row, its features times its slopes, to those of its group.
 template <class T>
 void add_scores(const Matrix<T>& x, std::int64_t row, std::span<const double> slopes, bool intercept,
@@ -181,14 +171,14 @@ class Matrices {
   std::vector<double> scores(bool of_groups) {
     const auto slopes = slopes_of(problem_, z_);
     if (of_groups) return without_reference(group_products(context_, dataset_, problem_, slopes));
-    return without_reference(score_products(context_, *ops_, on_device_of(*ops_, slopes, problem_.params.columns)));
+    return without_reference(score_products(context_, *ops_, ops_->own_examples(slopes)));
   }
 
  private:
   /// `second`: curvatures times row weights, or probabilities of classes.
   std::vector<double> total_hessian(std::span<const double> second) {
     const auto columns = problem_.params.columns;
-    auto matrix = hessian(context_, objective_, 0, on_device_of(*ops_, second, columns), 0);
+    auto matrix = hessian(context_, objective_, 0, ops_->own_examples(second), 0);
     if (columns == 1) return matrix;
     const double weights = total_weight(problem_.sheaf);  // the objective's losses are means
     for (double& element : matrix) element *= weights;

@@ -23,6 +23,7 @@ template <class T>
 LinearMethod suitable_method(const Context& context, const Dataset<T>& dataset, const LinearOptions& options,
                              std::int64_t tasks) {
   if (linear_solver(*options.loss).method == LinearMethod::dual) return LinearMethod::dual;
+  if (context.team() != nullptr) return LinearMethod::newton;
   if (options.loss != Loss::squared_hinge || !(*options.penalise_bias || options.bias == 0))
     return LinearMethod::newton;
   const bool text = is_sparse(dataset.x) && dataset.features() >= many_features;
@@ -195,7 +196,7 @@ void for_device_decisions(const Context& context, const Dataset<T>& dataset, con
     ops->multiply(w.view(), z.view());
     if (change) change(*ops, z);
     ops->synchronize();
-    use(round, z);
+    use(round, ops->all_examples_of(std::move(z)));
   }
 }
 

@@ -69,11 +69,11 @@ template <class T>
 bool NewtonBlock<T>::have_room(std::span<const Chain> chains) const {
   constexpr std::int64_t few_weights = 256;
   const std::int64_t weights = ops_.weights();
-  if (has_room_for_hessian(ops_.examples(), weights)) return true;
+  if (has_room_for_hessian(ops_.all_examples(), weights)) return true;
   if (weights > few_weights) return false;
   std::size_t longest = 1;
   for (const auto& chain : chains) longest = std::max(longest, chain.size());
-  const auto per_chain = bytes_per_chain(ops_.examples(), weights, static_cast<std::int64_t>(longest));
+  const auto per_chain = bytes_per_chain(ops_.all_examples(), weights, static_cast<std::int64_t>(longest));
   const auto factors = 2 * weights * weights * static_cast<std::int64_t>(sizeof(T));
   return ops_.data_bytes() + std::ssize(chains) * (per_chain + factors) <= context_.memory();
 }
@@ -90,8 +90,8 @@ std::vector<std::uint8_t> NewtonBlock<T>::worth_hessians() const {
     return result;
   // A step takes four operations for each value of X, a factor weights^2 for each of its rows. Where rows are few,
   // those of the factor itself count too.
-  const std::int64_t rows = few_hessian_rows<T>(ops_.examples(), weights) + 3 * weights;
-  const std::int64_t cost = weights * rows / (4 * std::max<std::int64_t>(1, ops_.examples()));
+  const std::int64_t rows = few_hessian_rows<T>(ops_.all_examples(), weights) + 3 * weights;
+  const std::int64_t cost = weights * rows / (4 * std::max<std::int64_t>(1, ops_.all_examples()));
   for (std::size_t t = 0; t < states_.size(); ++t) {
     const TaskState& state = states_[t];
     if (!state.by_hessian && state.phase == Phase::conjugate && state.fit.products >= std::max(usual_steps, cost))

@@ -204,7 +204,7 @@ template <class T>
 Fits<T> newton_by_row_space(const Context& context, const Dataset<T>& dataset, const Sheaf& sheaf,
                             const NewtonParams& params) {
   RowSpaces<T> spaces(dataset);
-  if (sheaf.column_transforms > 1 || !spaces.take(sheaf) ||
+  if (context.team() != nullptr || sheaf.column_transforms > 1 || !spaces.take(sheaf) ||
       !row_space_pays(dataset, params.stop, static_cast<double>(sheaf.tasks.size())))
     return newton(context, dataset, sheaf, params);
   const auto& space = spaces.of(context, sheaf, 0);

@@ -88,6 +88,16 @@ void LinearOps<T>::transpose_both(BlockView<const T> z, BlockView<T> g, BlockVie
   squares_from_raw(squares, {}, h);
 }
 
+template <class T>
+Block<T> LinearOps<T>::own_examples(std::span<const double> numbers) const {
+  const auto columns = static_cast<std::int32_t>(std::ssize(numbers) / std::max<std::int64_t>(1, all_));
+  Block<T> block(examples(), columns);
+  for (std::int64_t i = 0; i < block.rows(); ++i)
+    for (std::int32_t c = 0; c < columns; ++c)
+      block(i, c) = static_cast<T>(numbers[static_cast<std::size_t>((own_.begin + i) * columns + c)]);
+  return block.to(device_);
+}
+
 /// By products with unit vectors, some at once.
 template <class T>
 std::vector<double> LinearOps<T>::gram(const Context& context, BlockView<const T> d) {
@@ -95,9 +105,9 @@ std::vector<double> LinearOps<T>::gram(const Context& context, BlockView<const T
   const std::int64_t size = weights();
   const auto count = static_cast<std::int32_t>(std::min(columns_at_once, size));
   std::vector<double> result(static_cast<std::size_t>(size * size));
-  Block<T> columns(examples_, count, device_);
+  Block<T> columns(examples(), count, device_);
   Block<T> products(size, count, device_);
-  Block<T> factors(d.data != nullptr ? examples_ : 0, count, device_);  // d in each column
+  Block<T> factors(d.data != nullptr ? examples() : 0, count, device_);  // d in each column
   if (d.data != nullptr) keep_tasks(d, std::vector<std::int32_t>(static_cast<std::size_t>(count), 0), factors.view());
   for (std::int64_t first = 0; first < size; first += count) {
     context.check_stop();
@@ -142,6 +152,7 @@ template std::unique_ptr<LinearOps<double>> make_cpu_ops(const Context&, const D
 template <class T>
 std::unique_ptr<LinearOps<T>> make_ops(const Context& context, const Dataset<T>& dataset, T bias,
                                        [[maybe_unused]] std::int64_t blocks) {
+  if (context.team() != nullptr) return make_sliced_ops<T>(context, dataset, bias, blocks);
   if (context.device().is_cpu()) return make_cpu_ops<T>(context, dataset, bias);
 #if SHEAF_CUDA
   return make_cuda_ops<T>(context, dataset, bias, blocks);

@@ -20,6 +20,7 @@
 #include <sheaf/solvers/array.hpp>
 #include <sheaf/solvers/linear.hpp>
 
+#include "core/parallel.hpp"
 #include "linear/losses/losses.hpp"
 #include "statistics/risk_sets.hpp"
 
@@ -34,6 +35,7 @@ struct Dot {
   BlockView<const T> a;
   BlockView<const T> b;
   BlockView<const T> over = {};
+  bool of_examples = false;  // blocks of examples() rows, not of weights
 };
 
 /// L^-1 of several Cholesky factors L, size x size each, one behind the other.
@@ -46,16 +48,25 @@ struct InverseFactors {
 };
 
 template <class T>
+class SlicedOps;
+
+template <class T>
 class LinearOps {
  public:
   LinearOps(Device device, std::int64_t examples, std::int64_t features, T bias)
-      : device_(device), examples_(examples), features_(features), bias_(bias) {}
+      : LinearOps(device, {0, examples}, examples, features, bias) {}
+  /// `own`: the rows of the dataset that blocks have, of `all`.
+  LinearOps(Device device, Range own, std::int64_t all, std::int64_t features, T bias)
+      : device_(device), own_(own), all_(all), features_(features), bias_(bias) {}
   LinearOps(const LinearOps&) = delete;
   LinearOps& operator=(const LinearOps&) = delete;
   virtual ~LinearOps() = default;
 
   Device device() const { return device_; }
-  std::int64_t examples() const { return examples_; }
+  /// Rows of a block of examples: those of the dataset that this process has. Choices of solvers depend on
+  /// all_examples() alone, so that the processes of a team make the same ones.
+  std::int64_t examples() const { return own_.end - own_.begin; }
+  std::int64_t all_examples() const { return all_; }
   /// Rows of a block of weights: the features, and the bias if models have one.
   std::int64_t weights() const { return features_ + (bias_ > 0 && !hidden_bias_ ? 1 : 0); }
   void hide_bias() { hidden_bias_ = true; }
@@ -71,6 +82,11 @@ class LinearOps {
   void multiply_transposed(BlockView<const T> z, BlockView<T> g);
   /// h = (X o X)' d, the diagonal of X' diag(d) X.
   void multiply_squared_transposed(BlockView<const T> d, BlockView<T> h);
+
+  /// A block of examples from the numbers of all examples, some for each.
+  Block<T> own_examples(std::span<const double> numbers) const;
+  /// The numbers of all examples in the order of the dataset; `block` itself if this process has them.
+  virtual Block<T> all_examples_of(Block<T> block) { return block; }
 
   /// X'X, or X' diag(d) X with the first column of `d`, which has no number below 0. X is used without transforms, with
   /// the bias, which must not be hidden: weights() x weights(), in CPU memory.
@@ -213,8 +229,11 @@ class LinearOps {
   /// A block of weights of x, as many tasks as `like`.
   BlockView<T> raw_like(BlockView<const T> like, Array<T>& scratch);
 
+  friend SlicedOps<T>;  // whose slices are ops of their own
+
   Device device_;
-  std::int64_t examples_;
+  Range own_;
+  std::int64_t all_;
   std::int64_t features_;
   T bias_;
   bool hidden_bias_ = false;
@@ -242,6 +261,11 @@ Array<To> converted(std::span<const From> from, int threads);
 template <class T>
 std::unique_ptr<LinearOps<T>> make_ops(const Context& context, const Dataset<T>& dataset, T bias = 0,
                                        std::int64_t blocks = 0);
+
+/// The slices of the rows that this process has in the context's team, and sums over those of all processes.
+template <class T>
+std::unique_ptr<LinearOps<T>> make_sliced_ops(const Context& context, const Dataset<T>& dataset, T bias,
+                                              std::int64_t blocks);
 
 // The backends, for make_ops alone.
 template <class T>

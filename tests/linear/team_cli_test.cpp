@@ -1,0 +1,152 @@
+// sheaf fit under mpirun: processes share the rows of a model.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "program.hpp"
+
+namespace sheaf::test {
+namespace team_cli_test {
+
+/// An MPI that is installed and that the program was built with.
+struct Mpi {
+  std::string name, run;
+};
+
+std::vector<Mpi> installed() {
+  std::vector<Mpi> found;
+  const auto folder = std::filesystem::path(SHEAF_PROGRAM).parent_path();
+  for (const auto& mpi : {Mpi{"openmpi", "mpirun.openmpi --oversubscribe"}, Mpi{"mpich", "mpirun.mpich"}})
+    if (std::filesystem::exists(folder / ("sheaf-" + mpi.name + ".so")) &&
+        std::system(("command -v mpirun." + mpi.name + " > /dev/null").c_str()) == 0)
+      found.push_back(mpi);
+  return found;
+}
+
+class TeamCli : public ProgramTest {
+ protected:
+  void SetUp() override {
+    ProgramTest::SetUp();
+    mpis_ = installed();
+    ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+    ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+    if (mpis_.empty() && std::getenv("CI") != nullptr)
+      FAIL() << "neither Open MPI nor MPICH is there, with its headers";
+    if (mpis_.empty()) GTEST_SKIP() << "neither Open MPI nor MPICH is there, with its headers";
+  }
+
+  /// sheaf with these arguments, in so many processes.
+  Outcome launch(const Mpi& mpi, int processes, const std::string& arguments) const {
+    return shell(fmt::format("{} -n {} \"$program\" {}", mpi.run, processes, arguments));
+  }
+
+  std::vector<Mpi> mpis_;
+};
+
+TEST_F(TeamCli, AnyNumberOfProcessesWritesTheSameModel) {
+  ASSERT_EQ(shell("sheaf generate classification d.csv --rows 3000 --features 8 --seed 1 --quiet && sheaf convert "
+                  "d.csv d.sheaf --quiet")
+                .code,
+            0);
+  const std::vector<std::string> models{"--model linear --loss logistic --stop suboptimality --tolerance 1e-8",
+                                        "--model linear --scale standard", "--model glm",
+                                        "--model multinomial --alpha 0.1"};
+  for (std::size_t m = 0; m < models.size(); ++m) {
+    std::string first;
+    for (const auto& mpi : mpis_)
+      for (const int processes : {1, 2, 4}) {
+        const auto name = fmt::format("{}-{}-{}", m, mpi.name, processes);
+        const auto outcome =
+            launch(mpi, processes, fmt::format("fit d.sheaf {} --threads 1 --output {}", models[m], name));
+        ASSERT_EQ(outcome.code, 0) << models[m] << "\n" << outcome.err;
+        if (first.empty()) first = file(name);
+        EXPECT_EQ(file(name), first) << name << ": not the bytes of one process";
+        EXPECT_NE(outcome.out.find("3,000 rows"), std::string::npos);
+        EXPECT_EQ(outcome.out.find("3,000 rows"), outcome.out.rfind("3,000 rows")) << "two processes speak";
+      }
+  }
+}
+
+TEST_F(TeamCli, SearchesThatShareRowsLeaveTheSameFiles) {
+  ASSERT_EQ(shell("sheaf generate classification d.csv --rows 1500 --features 6 --seed 2 --quiet").code, 0);
+  for (const auto& [model, extra] :
+       {std::pair{"linear", "--outer 3"}, {"multinomial", "--strategy halving"}, {"glm", "--learning-curve"}}) {
+    const auto arguments =
+        fmt::format("search d.csv --model {} {} --share rows --threads 1 --memory 500M --output ", model, extra);
+    std::string first;
+    for (const auto& mpi : mpis_)
+      for (const int processes : {1, 2, 4}) {
+        const auto name = fmt::format("{}-{}-{}", model, mpi.name, processes);
+        const auto outcome = launch(mpi, processes, arguments + name);
+        ASSERT_EQ(outcome.code, 0) << outcome.err;
+        for (const auto* part : {"model.txt", "results.json", "journal.txt"})
+          EXPECT_TRUE(exists(name + "/" + part)) << name;
+        const auto found = file(name + "/model.txt") + file(name + "/results.json");
+        if (first.empty()) first = found;
+        EXPECT_TRUE(found == first) << name << ": not the bytes of one process";
+      }
+  }
+}
+
+/// Killed and gone on with, by another number of processes.
+TEST_F(TeamCli, AStoppedSearchGoesOn) {
+  ASSERT_EQ(shell("sheaf generate classification d.csv --rows 3000 --features 20 --seed 2 --quiet").code, 0);
+  const std::string arguments =
+      "search d.csv --model multinomial --alpha 1e-4:1:6 --batch 1 --share rows --threads 1 --memory 500M --output ";
+  for (const auto& mpi : mpis_) {
+    const auto whole = "whole-" + mpi.name;
+    const auto killed = "killed-" + mpi.name;
+    ASSERT_EQ(launch(mpi, 1, arguments + whole).code, 0);
+    const auto ended =
+        shell(fmt::format("{} -n 3 \"$program\" {}{} & victim=$!\n"
+                          "until [ -e {}/journal.txt ] && [ $(wc -l <{}/journal.txt) -ge 6 ]; do sleep 0.01; done\n"
+                          "kill $victim; wait $victim",
+                          mpi.run, arguments, killed, killed, killed));
+    EXPECT_FALSE(exists(killed + "/results.json")) << "it was killed in the middle";
+    const auto resumed = launch(mpi, 2, arguments + killed + " --resume");
+    ASSERT_EQ(resumed.code, 0) << resumed.err;
+    EXPECT_EQ(file(killed + "/model.txt"), file(whole + "/model.txt"));
+    EXPECT_EQ(file(killed + "/results.json"), file(whole + "/results.json"));
+  }
+}
+
+TEST_F(TeamCli, WhatIsWrongForAllIsSaidOnce) {
+  write("bad.csv", "a,b,y\n1,2,no\n3,oops\n");
+  write("good.csv", "a,b,y\n1,2,no\n3,4,yes\n5,1,no\n2,2,yes\n1,1,no\n4,4,yes\n");
+  for (const auto& mpi : mpis_)
+    for (const auto& [arguments, expected] :
+         {std::pair{"fit bad.csv --output m", "bad.csv:3"},
+          {"fit good.csv --model svm --output m", "share the rows of each model"},
+          {"fit good.csv --model glm --solver saga --output m", "share the rows of each model"}}) {
+      const auto outcome = launch(mpi, 3, arguments);
+      EXPECT_NE(outcome.code, 0);
+      const auto place = outcome.err.find(expected);
+      EXPECT_NE(place, std::string::npos) << outcome.err;
+      EXPECT_EQ(outcome.err.find(expected, place + 1), std::string::npos) << outcome.err;
+      EXPECT_FALSE(std::filesystem::exists(path("m")));
+    }
+}
+
+TEST_F(TeamCli, AKilledProcessEndsAllAndLeavesNothing) {
+  ASSERT_EQ(shell("sheaf generate classification d.csv --rows 60000 --features 60 --seed 1 --quiet && sheaf convert "
+                  "d.csv d.sheaf --quiet")
+                .code,
+            0);
+  for (const auto& mpi : mpis_)
+    for (const int rank : {0, 2}) {
+      // The process looks for its own rank, and dies a moment after the work has begun.
+      write("one.sh", fmt::format("rank=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}\n\"$@\" &\nif [ \"$rank\" = {} ]; then "
+                                  "sleep 0.7; kill -9 $!; fi\nwait $!\n",
+                                  rank));
+      const auto outcome = shell(fmt::format(
+          "{} -n 3 sh one.sh \"$program\" fit d.sheaf --model multinomial --alpha 1e-6 --tolerance 1e-13 --output m",
+          mpi.run));
+      EXPECT_NE(outcome.code, 0) << mpi.name << ": " << outcome.out;
+      EXPECT_FALSE(std::filesystem::exists(path("m"))) << mpi.name;
+    }
+}
+
+}  // namespace team_cli_test
+}  // namespace sheaf::test
