@@ -80,7 +80,7 @@ int run(const Options& options) {
   made.kind = "classification";
   made.rows = options.rows;
   made.features = options.features;
-  const auto dataset = generate<float>(context.with({.team = nullptr}), made).dataset;
+  const auto dataset = generate<float>(without_team(context), made).dataset;
   Sheaf sheaf;
   sheaf.examples = options.rows;
   for (const auto c : dataset.target.classes) sheaf.targets.push_back(c == 0 ? 1 : -1);

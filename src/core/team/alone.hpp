@@ -1,9 +1,9 @@
-// A team of one process.
+// A team of one process, and work without a team.
 #pragma once
 
 #include <algorithm>
 
-#include <sheaf/solvers/team.hpp>
+#include <sheaf/context.hpp>
 
 namespace sheaf {
 
@@ -17,5 +17,10 @@ class TeamOfOne final : public Team {
     std::copy(sent.begin(), sent.end(), received.begin());
   }
 };
+
+/// For work that every process of a team does by itself, to its end: the others would wait for one that stopped.
+inline Context without_team(const Context& context) {
+  return context.team() == nullptr ? context : context.with({.stop = std::stop_token(), .team = nullptr});
+}
 
 }  // namespace sheaf

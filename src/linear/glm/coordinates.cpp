@@ -8,6 +8,7 @@
 #include <sheaf/error.hpp>
 
 #include "core/parallel.hpp"
+#include "core/team/alone.hpp"
 #include "linear/hessian_factors.hpp"
 #include "linear/products/blas_cpu.hpp"
 
@@ -117,7 +118,7 @@ std::vector<double> Coordinates<T>::products_of_features(const Context& context,
   const std::int64_t enough = enough_rows(columns);
   if (dataset.rows() <= enough) return mean_products(context, ops_);
   const Dataset<T> some = take_rows(dataset, spread_rows(dataset.rows(), enough), context.threads());
-  const auto silent = context.with({.progress = &silent_progress(), .team = nullptr});
+  const auto silent = without_team(context).with({.progress = &silent_progress()});
   const auto ops = make_ops<T>(silent, some, size > dataset.features() ? T(1) : T(0));
   auto matrix = mean_products(context, *ops);
   // A feature that is 0 in nearly all rows may be 0 in all of these, and is not flat.

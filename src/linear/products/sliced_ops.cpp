@@ -11,6 +11,7 @@
 #include <sheaf/error.hpp>
 
 #include "core/fail.hpp"
+#include "core/team/alone.hpp"
 #include "core/team/slices.hpp"
 #include "linear/products/ops.hpp"
 
@@ -54,8 +55,6 @@ Sheaf tables_of(const Sheaf& sheaf, Range rows, bool with_transforms) {
   part.factors = sheaf.factors;
   return part;
 }
-
-Context alone(const Context& context) { return context.with({.team = nullptr}); }
 
 }  // namespace
 
@@ -102,7 +101,7 @@ class SlicedOps final : public LinearOps<T> {
     const auto size = static_cast<std::size_t>(this->weights());
     std::vector<double> total(size * size);
     sum_slices(total, [&](Slice& slice, std::span<double> to) {
-      const auto products = slice.ops->gram(alone(context), of(slice, d));
+      const auto products = slice.ops->gram(without_team(context), of(slice, d));
       std::transform(products.begin(), products.end(), to.begin(), to.begin(), std::plus<>());
     });
     return total;
@@ -115,7 +114,7 @@ class SlicedOps final : public LinearOps<T> {
       sample_.ops.reset();
       sample_.rows.assign(rows.begin(), rows.end());
       sample_.data = take_rows(dataset_, rows, context.threads());
-      sample_.ops = make_ops<T>(alone(context), sample_.data, this->has_bias() ? this->bias() : T(0));
+      sample_.ops = make_ops<T>(without_team(context), sample_.data, this->has_bias() ? this->bias() : T(0));
     }
     const auto columns = static_cast<std::size_t>(d.tasks);
     const Array<T> here = on_host(d);
@@ -135,7 +134,7 @@ class SlicedOps final : public LinearOps<T> {
     std::vector<std::int32_t> all(rows.size());
     std::iota(all.begin(), all.end(), 0);
     first().synchronize();
-    auto factors = sample_.ops->inverse_factors(alone(context), all, sampled.view(), diagonal, ridge, share);
+    auto factors = sample_.ops->inverse_factors(without_team(context), all, sampled.view(), diagonal, ridge, share);
     sample_.ops->synchronize();
     return factors;
   }
@@ -318,7 +317,7 @@ class SlicedOps final : public LinearOps<T> {
         first_row_(cut.rows_of_rank(team_->rank()).begin) {
     const Range own = cut.of_rank(team_->rank());
     const auto room = std::max<std::int64_t>(1, (context.memory() - blocks) / (own.end - own.begin));
-    const auto part = context.with({.memory = room, .team = nullptr});
+    const auto part = without_team(context).with({.memory = room});
     for (std::int64_t k = own.begin; k < own.end; ++k) {
       const auto number = static_cast<std::int32_t>(k);
       const Range rows = cut.rows_of(number);
