@@ -70,6 +70,7 @@ void Common::declare(Arguments& arguments, std::initializer_list<std::string_vie
 
 void Common::share_machine(const queue::Ranks& ranks) {
   ranks_ = ranks;
+  queue::take_gpus(ranks);
   if (ranks.rank > 0) quiet_ = true;
 }
 

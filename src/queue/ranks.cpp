@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <sheaf/context.hpp>
@@ -13,17 +14,20 @@
 namespace sheaf::queue {
 namespace {
 
+constexpr const char* visible_gpus = "CUDA_VISIBLE_DEVICES";
+
 /// How a launcher names the place of a process. An MPI may run below Slurm, so that Slurm comes last; batch scripts,
 /// which are no step of srun, have no SLURM_STEP_NUM_TASKS.
 struct Launcher {
   const char* rank;
   const char* count;
   const char* here;
+  const char* local;
 };
 constexpr std::array<Launcher, 3> launchers{{
-    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
-    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS"},
-    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE"},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", "MPI_LOCALRANKID"},
+    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE", "SLURM_LOCALID"},
 }};
 
 /// The first number of a variable ("2" of "2(x3),1"); -1: there is none.
@@ -37,17 +41,25 @@ int number_in(const char* variable) {
 }
 
 /// PMI's variables may be srun's, which names the processes of a machine its own way.
-int processes_here() {
+int first_number(const char* Launcher::*variable, int least) {
   for (const auto& launcher : launchers)
-    if (const int here = number_in(launcher.here); here > 0) return here;
-  return 1;
+    if (const int number = number_in(launcher.*variable); number >= least) return number;
+  return least;
+}
+
+/// Of this machine, as the driver's files name them.
+int count_gpus() {
+  int count = 0;
+  while (::access(fmt::format("/dev/nvidia{}", count).c_str(), F_OK) == 0) ++count;
+  return count;
 }
 
 }  // namespace
 
 Ranks launched_ranks() {
   for (const auto& launcher : launchers) {
-    const Ranks ranks{number_in(launcher.rank), number_in(launcher.count), processes_here(), true};
+    const Ranks ranks{number_in(launcher.rank), number_in(launcher.count), first_number(&Launcher::here, 1),
+                      first_number(&Launcher::local, 0), true};
     if (ranks.rank >= 0 && ranks.rank < ranks.count) return ranks;
   }
   return {};
@@ -56,6 +68,20 @@ Ranks launched_ranks() {
 int threads_of_rank(const Ranks& ranks) {
   const auto cores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   return std::clamp(cores / ranks.here, 1, std::max(available_threads(), 1));
+}
+
+std::string gpus_of_rank(const Ranks& ranks, int gpus) {
+  const int first = ranks.local * gpus / ranks.here;
+  const int end = std::max((ranks.local + 1) * gpus / ranks.here, first + 1);
+  std::string list;
+  for (int gpu = first; gpu < end; ++gpu) list += fmt::format("{}{}", list.empty() ? "" : ",", gpu);
+  return list;
+}
+
+void take_gpus(const Ranks& ranks) {
+  const int gpus = count_gpus();
+  if (ranks.here > 1 && gpus > 1 && std::getenv(visible_gpus) == nullptr)
+    ::setenv(visible_gpus, gpus_of_rank(ranks, gpus).c_str(), 1);
 }
 
 }  // namespace sheaf::queue
