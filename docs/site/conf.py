@@ -12,6 +12,7 @@ copybutton_prompt_text = "$ "
 copybutton_only_copy_prompt_lines = True
 html_theme = "furo"
 html_title = f"Sheaf {release}"
+html_search_scorer = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scorer.js")
 html_static_path = []
 html_extra_path = [path for path in [os.environ["SHEAF_SITE_EXTRA"]] if os.path.isdir(path)]  # Doxygen's pages
 html_show_sphinx = False
@@ -30,4 +31,5 @@ def skip_inherited(app, what, name, member, skip, options):
 
 
 def setup(app):
-    app.connect("autodoc-skip-member", skip_inherited)
+    if "sphinx.ext.autodoc" in extensions:
+        app.connect("autodoc-skip-member", skip_inherited)
