@@ -17,6 +17,7 @@
 BUILD := build
 WERROR := $(if $(CI),ON,OFF)
 JOBS := $(shell nproc)
+PYTHON ?= /usr/bin/python3
 CACHE := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
 export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 # Compiling for GPUs takes longer than all the rest: done where there is one, elsewhere with CUDA=on.
@@ -76,7 +77,7 @@ packages:
 
 site: python
 	@scripts/setup.sh site
-	@docs/site/make.py $(BUILD)
+	@$(PYTHON) docs/site/make.py $(BUILD)
 
 bench: setup
 	@$(CONFIGURE) -DSHEAF_WERROR=$(WERROR)

@@ -43,6 +43,7 @@ if compgen -G "$packages/*.deb" >/dev/null; then
   # CUDA is opened when a GPU is asked for: no program or library of the packages may need it to start.
   mapfile -t files < <(find "$usr/lib" -type f -name 'libsheaf.so.*')
   [[ ${#files[@]} == 1 ]] || fail "one shared library expected in the packages, found ${#files[@]}"
+  [[ ${files[0]} == "$usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)/"* ]] || fail "${files[0]} is not in the folder of its architecture"
   for file in "$usr/bin/sheaf" "${files[@]}"; do
     needed=$(readelf -d "$file") || fail "$file cannot be read"
     ! grep -E 'NEEDED.*(libcu|libnv)' <<<"$needed" || fail "$file is linked with CUDA"

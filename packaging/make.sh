@@ -14,6 +14,10 @@ trap 'rm -rf "$scratch"' EXIT
 
 if command -v dpkg-shlibdeps >/dev/null; then
   echo "== Debian"
+  # CMake takes the folder of the architecture, as Debian has it, for the prefix /usr alone.
+  prefix=$(sed -n 's/^CMAKE_INSTALL_PREFIX:PATH=//p' "$build/CMakeCache.txt")
+  cmake -DCMAKE_INSTALL_PREFIX=/usr "$build" >/dev/null
+  trap 'cmake -DCMAKE_INSTALL_PREFIX="$prefix" "$build" >/dev/null; rm -rf "$scratch"' EXIT
   (cd "$build" && cpack -G DEB -B "$scratch/debian") >"$scratch/log" || { cat "$scratch/log" >&2; exit 1; }
   mv "$scratch"/debian/*.deb "$out"
 else

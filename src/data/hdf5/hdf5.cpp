@@ -49,15 +49,19 @@ bool is_possible(double logical, hsize_t stored) {
   return stored == 0 || logical <= static_cast<double>(stored) * best_ratio;
 }
 
+std::string until_nul(std::string_view text) { return std::string(text.substr(0, text.find('\0'))); }
+
 }  // namespace
 
 struct Hdf5File::Handles {
   std::unique_lock<std::recursive_mutex> lock{library()};
   const std::string& name;
   Id file;
+  Hdf5Heap heap;
   std::size_t fetched = 0;  ///< bytes, since pages of the file were given up
 
-  explicit Handles(const Reading& reading) : name(reading.name), file((be_silent(), open(reading.text)), H5Fclose) {
+  explicit Handles(const Reading& reading)
+      : name(reading.name), file((be_silent(), open(reading.text)), H5Fclose), heap(reading.text) {
     if (!file.ok()) fail("{}: cannot be read as an HDF5 file; it is cut short or damaged", name);
   }
   /// Nothing is copied, and nothing is written to the bytes.
@@ -68,6 +72,11 @@ struct Hdf5File::Handles {
 
   [[noreturn]] void fail_path(const std::string& path, std::string_view problem) const {
     fail("{}: '{}' {}", name, path, problem);
+  }
+  std::string heap_text(const char* stored, const std::string& path) {
+    const auto text = heap.find(HeapReference::load(stored));
+    if (!text) fail_path(path, "holds a text that is not where it should be in the file; the file is damaged");
+    return until_nul(*text);
   }
   /// Each part of the path is looked up, as libhdf5 requires.
   bool has(const std::string& path) const {
@@ -305,26 +314,16 @@ std::vector<std::string> Hdf5File::texts(const std::string& dataset) const {
   if (kind == H5T_STRING) {
     const auto count = handles_->count(array, dataset);
     const bool variable = H5Tis_variable_str(type.get()) > 0;
-    const auto bytes = variable ? sizeof(char*) : H5Tget_size(type.get());
+    const auto bytes = variable ? HeapReference::stored_bytes : H5Tget_size(type.get());
     check_memory(reading_, static_cast<double>(count) * static_cast<double>(bytes + sizeof(std::string)),
                  fmt::format("{} texts of '{}'", count, dataset));
-    const auto refuse = [&] { handles_->fail_path(dataset, "cannot be read; the file is damaged"); };
     if (count == 0) return texts;
-    if (variable) {
-      std::vector<char*> pointers(static_cast<std::size_t>(count), nullptr);
-      const Id memory(H5Tcopy(type.get()), H5Tclose);
-      const Id space(H5Dget_space(array.get()), H5Sclose);
-      if (H5Dread(array.get(), memory.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) < 0) refuse();
-      for (const char* text : pointers) texts.emplace_back(text == nullptr ? "" : text);
-      H5Dvlen_reclaim(memory.get(), space.get(), H5P_DEFAULT, pointers.data());
-    } else {
-      std::vector<char> all(static_cast<std::size_t>(count) * bytes);
-      if (H5Dread(array.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, all.data()) < 0) refuse();
-      for (std::int64_t k = 0; k < count; ++k) {
-        std::string_view text(all.data() + static_cast<std::size_t>(k) * bytes, bytes);
-        texts.emplace_back(text.substr(0, text.find('\0')));
-      }
-    }
+    std::vector<char> all(static_cast<std::size_t>(count) * bytes);
+    const Id memory = variable ? reference_type() : Id(H5Tcopy(type.get()), H5Tclose);
+    if (H5Dread(array.get(), memory.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, all.data()) < 0)
+      handles_->fail_path(dataset, "cannot be read; the file is damaged");
+    for (std::size_t at = 0; at < all.size(); at += bytes)
+      texts.push_back(variable ? handles_->heap_text(all.data() + at, dataset) : until_nul({all.data() + at, bytes}));
     return texts;
   }
   if (kind == H5T_ENUM) {
@@ -350,16 +349,12 @@ std::string Hdf5File::text_attribute(const std::string& path, const std::string&
   const Id space(H5Aget_space(attribute.get()), H5Sclose);
   if (H5Tget_class(type.get()) != H5T_STRING || H5Sget_simple_extent_npoints(space.get()) != 1)
     handles_->fail_path(path, fmt::format("has the attribute '{}', which is not one text", name));
-  if (H5Tis_variable_str(type.get()) > 0) {
-    char* text = nullptr;
-    H5Aread(attribute.get(), type.get(), &text);
-    std::string result(text == nullptr ? "" : text);
-    H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, &text);
-    return result;
-  }
-  std::string text(H5Tget_size(type.get()), '\0');
-  H5Aread(attribute.get(), type.get(), text.data());
-  return text.substr(0, text.find('\0'));
+  const bool variable = H5Tis_variable_str(type.get()) > 0;
+  std::string stored(variable ? HeapReference::stored_bytes : H5Tget_size(type.get()), '\0');
+  const Id memory = variable ? reference_type() : Id(H5Tcopy(type.get()), H5Tclose);
+  if (H5Aread(attribute.get(), memory.get(), stored.data()) < 0)
+    handles_->fail_path(path, fmt::format("has the attribute '{}', which cannot be read; the file is damaged", name));
+  return variable ? handles_->heap_text(stored.data(), path) : until_nul(stored);
 }
 
 std::vector<std::int64_t> Hdf5File::number_attribute(const std::string& path, const std::string& name) const {

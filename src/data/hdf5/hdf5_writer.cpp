@@ -20,18 +20,7 @@ std::string hdf5_name(std::string name) {
 
 #ifdef SHEAF_HDF5
 
-namespace {
-
 using namespace hdf5;  // NOLINT(google-build-using-namespace): identifiers of libhdf5
-
-Id text_type() {
-  Id type(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(type.get(), H5T_VARIABLE);
-  H5Tset_cset(type.get(), H5T_CSET_UTF8);
-  return type;
-}
-
-}  // namespace
 
 struct Hdf5Writer::Handles {
   std::unique_lock<std::recursive_mutex> lock{library()};
