@@ -115,8 +115,8 @@ void announce(const Common& common, const std::string& path, std::int64_t rows, 
         {"output", path}, {"rows", rows}, {"features", features}, {"stored", stored}, {"sparse", sparse}};
     print_data(answer.dump(2) + "\n");
   } else if (!common.quiet()) {
-    say(fmt::format("{}: {} rows x {} features, {}", path == "-" ? "standard output" : path, grouped(rows),
-                    grouped(features), sparse ? grouped(stored) + " non-zeros" : "dense"));
+    say(fmt::format("{}: {} x {}, {}", path == "-" ? "standard output" : path, counted(rows, "row"),
+                    counted(features, "feature"), sparse ? grouped(stored) + " non-zeros" : "dense"));
   }
 }
 

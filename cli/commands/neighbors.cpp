@@ -7,6 +7,7 @@
 #include "commands/compared_rows.hpp"
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "core/text.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {
@@ -59,7 +60,7 @@ struct Neighbors {
   void write(const std::string& bytes, std::int64_t queries, std::int64_t found) const {
     if (output.empty() || output == "-") return print_data(bytes);
     write_text_file(output, bytes);
-    if (!common.quiet()) say(fmt::format("{}: {} neighbours of {} rows", output, found, queries));
+    if (!common.quiet()) say(fmt::format("{}: {} of {}", output, counted(found, "neighbour"), counted(queries, "row")));
   }
 };
 

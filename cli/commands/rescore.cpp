@@ -132,16 +132,16 @@ struct Rescore {
   std::string summary(const RescoreResult& result) const {
     const auto line = [&](const RescoreLevel& level, const char* what) {
       if (level.accepted == 0)
-        return fmt::format("No {} is accepted at an FDR of {} ({} targets, {} decoys).\n", what,
-                           percent(options.test_fdr), grouped(level.targets), grouped(level.decoys));
+        return fmt::format("No {} is accepted at an FDR of {} ({}, {}).\n", what, percent(options.test_fdr),
+                           counted(level.targets, "target"), counted(level.decoys, "decoy"));
       return fmt::format("{} of {} target {}s are accepted at an FDR of {}.\n", grouped(level.accepted),
                          grouped(level.targets), what, percent(options.test_fdr));
     };
     std::string text = line(result.psms, "PSM");
     if (options.peptides) text += line(result.peptides, "peptide");
     if (!options.apply_only)
-      text += fmt::format("The best single feature accepts {} PSMs of the test folds, the trained models {}{}.\n",
-                          grouped(result.initial_accepted), grouped(result.trained_accepted),
+      text += fmt::format("The best single feature accepts {} of the test folds, the trained models {}{}.\n",
+                          counted(result.initial_accepted, "PSM"), grouped(result.trained_accepted),
                           result.fell_back ? "; so the feature is used" : "");
     return text + fmt::format("\nEverything is in {0}: {0}/report.html, {0}/psms.tsv, {0}/model.txt\n", folder);
   }

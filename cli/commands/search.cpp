@@ -9,6 +9,7 @@
 #include "commands/model_arguments.hpp"
 #include "commands/search_run.hpp"
 #include "core/device_cost.hpp"
+#include "core/text.hpp"
 #include "terminal.hpp"
 #include "text/label_text.hpp"
 #include "text/search_text.hpp"
@@ -75,8 +76,9 @@ struct Search {
                                   {"title", model.name()},
                                   {"notes", space.notes}};
     if (common.json()) return print_data(answer.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-    const auto trained = models > 0 ? fmt::format("{} points x {} splits, {} models", points, splits, models)
-                                    : fmt::format("points are found while it runs, {} splits", splits);
+    const auto trained = models > 0 ? fmt::format("{} x {}, {}", counted(points, "point"), counted(splits, "split"),
+                                                  counted(models, "model"))
+                                    : fmt::format("points are found while it runs, {}", counted(splits, "split"));
     print(fmt::format("{}: {}; about {:.2g} s, data of {}, on {}\n", model.name(), trained, seconds,
                       format_bytes(static_cast<std::int64_t>(work.data_bytes)), to_string(context.device())));
     for (const auto& note : space.notes) print("  - " + note + "\n");

@@ -23,8 +23,9 @@ constexpr std::size_t name_width = 28;
 
 std::string heading_text(const LinearModel& model, const std::string& source, std::int64_t rows) {
   const auto& glm = *model.glm;
-  std::string text = fmt::format("{}\n  {} rows x {} features", bold(source), grouped(rows), grouped(model.features));
-  if (!model.is_regression()) text += fmt::format(", {} classes", model.class_names.size());
+  std::string text =
+      fmt::format("{}\n  {} x {}", bold(source), counted(rows, "row"), counted(model.features, "feature"));
+  if (!model.is_regression()) text += fmt::format(", {}", counted(model.class_names.size(), "class"));
   text += fmt::format("\n  generalised linear model, family {}, link {}", to_string(glm.family), to_string(glm.link));
   if (const auto name = info(glm.family).parameter.name; !name.empty())
     text += fmt::format(", {} {:.6g}", name, glm.parameter);
@@ -35,10 +36,10 @@ std::string heading_text(const LinearModel& model, const std::string& source, st
 }
 
 std::string training_text(const GlmTraining& glm) {
-  return fmt::format(
-      "\n{}\n  {} in {} steps of {}: mean loss and penalty {:.6g}, gradient {:.3g} of the one at the start\n",
-      bold("Training"), glm.fit.converged ? "converged" : yellow("not converged"), glm.fit.iterations,
-      to_string(glm.solver), glm.fit.objective, glm.fit.gradient_norm);
+  return fmt::format("\n{}\n  {} in {} of {}: mean loss and penalty {:.6g}, gradient {:.3g} of the one at the start\n",
+                     bold("Training"), glm.fit.converged ? "converged" : yellow("not converged"),
+                     counted(glm.fit.iterations, "step"), to_string(glm.solver), glm.fit.objective,
+                     glm.fit.gradient_norm);
 }
 
 std::string stars(double p) { return p < 0.001 ? "***" : p < 0.01 ? "**" : p < 0.05 ? "*" : ""; }
@@ -112,7 +113,7 @@ std::string survival_text(const GlmTraining& glm) {
   std::vector<std::vector<std::string>> rows{
       {"log partial likelihood", fmt::format("{:.6g}", s.log_likelihood), ""},
       {"without features", fmt::format("{:.6g}", -s.null_deviance / 2), ""},
-      {"concordance", fmt::format("{:.4f}", s.survival.concordance), fmt::format("{} events", s.survival.events)}};
+      {"concordance", fmt::format("{:.4f}", s.survival.concordance), counted(s.survival.events, "event")}};
   if (!s.errors.empty()) {
     rows.push_back(test_row("likelihood-ratio test", s.null_deviance - s.deviance, s.parameters));
     rows.push_back(test_row("Wald test", s.survival.wald, s.parameters));

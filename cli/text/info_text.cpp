@@ -24,9 +24,9 @@ std::string shape(const Profile& p) {
   const auto& s = p.summary;
   const double cells = static_cast<double>(s.rows) * static_cast<double>(s.features);
   const double density = cells > 0 ? static_cast<double>(s.nonzeros) / cells : 0;
-  return fmt::format("{}\n  {} rows x {} features, {}: {} non-zeros ({} of all cells)\n  {} from {} to {}\n",
-                     bold(p.source), grouped(s.rows), grouped(s.features), s.sparse ? "sparse" : "dense",
-                     grouped(s.nonzeros), percent(density), s.integers_only ? "whole numbers" : "values",
+  return fmt::format("{}\n  {} x {}, {}: {} ({} of all cells)\n  {} from {} to {}\n", bold(p.source),
+                     counted(s.rows, "row"), counted(s.features, "feature"), s.sparse ? "sparse" : "dense",
+                     counted(s.nonzeros, "non-zero"), percent(density), s.integers_only ? "whole numbers" : "values",
                      brief(s.minimum), brief(s.maximum));
 }
 
@@ -59,7 +59,7 @@ std::string label(const Profile& p) {
   if (!p.labelled) return heading("Label", "none");
   const bool named = !p.target_name.empty() && p.target_name != "label";
   const std::string title = named ? fmt::format("Label {}", p.target_name) : "Label";
-  if (p.classification) return heading(title, fmt::format("{} classes", p.class_names.size())) + classes(p);
+  if (p.classification) return heading(title, counted(p.class_names.size(), "class")) + classes(p);
   const auto numbers = [](double low, double high, double mean, double deviation) {
     return fmt::format("  {} to {}, mean {}, standard deviation {}\n", brief(low), brief(high), brief(mean),
                        brief(deviation));

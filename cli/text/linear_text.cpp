@@ -59,9 +59,10 @@ std::string net_training_text(const LinearModel& model) {
 }
 
 std::string heading_text(const LinearModel& model, const std::string& source, std::int64_t rows) {
-  std::string text = fmt::format("{}\n  {} rows x {} features", bold(source), grouped(rows), grouped(model.features));
-  if (!model.is_regression()) text += fmt::format(", {} classes", model.class_names.size());
-  if (!model.target_names.empty()) text += fmt::format(", {} targets", model.target_names.size());
+  std::string text =
+      fmt::format("{}\n  {} x {}", bold(source), counted(rows, "row"), counted(model.features, "feature"));
+  if (!model.is_regression()) text += fmt::format(", {}", counted(model.class_names.size(), "class"));
+  if (!model.target_names.empty()) text += fmt::format(", {}", counted(model.target_names.size(), "target"));
   if (model.net) return text + net_text(model) + '\n';
   text += fmt::format("\n  {}, C = {}", about(model), model.cost);
   if (model.is_regression()) text += fmt::format(", epsilon {}", model.epsilon);

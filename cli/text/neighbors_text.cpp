@@ -28,8 +28,8 @@ std::string rule_text(const KnnModel& model) {
     return fmt::format("{} nearest neighbours, {} votes, {} distance", model.k, to_string(model.vote),
                        to_string(model.distance.metric));
   if (trains_svms(model.rule)) {
-    auto text =
-        fmt::format("local SVMs of {} neighbours, {} kernel, C = {:.6g}", model.k, to_string(model.kernel), model.cost);
+    auto text = fmt::format("local SVMs of {}, {} kernel, C = {:.6g}", counted(model.k, "neighbour"),
+                            to_string(model.kernel), model.cost);
     if (model.kernel == LocalKernel::rbf) text += fmt::format(", gamma = {:.6g}", model.gamma);
     if (model.rule == LocalRule::falk_svm) text += fmt::format(", around {} centres", grouped(centre_count(model)));
     return text;
@@ -57,8 +57,8 @@ std::string weights_text(const KnnModel& model) {
 }  // namespace
 
 std::string knn_text(const KnnModel& model, const std::string& source, std::int64_t rows) {
-  auto text = fmt::format("{}\n  {} rows x {} features", bold(source), grouped(rows), grouped(model.features));
-  if (!model.is_regression()) text += fmt::format(", {} classes", model.class_names.size());
+  auto text = fmt::format("{}\n  {} x {}", bold(source), counted(rows, "row"), counted(model.features, "feature"));
+  if (!model.is_regression()) text += fmt::format(", {}", counted(model.class_names.size(), "class"));
   text += fmt::format("\n  {}\n", rule_text(model));
   return text + weights_text(model);
 }

@@ -27,12 +27,12 @@ constexpr std::size_t name_width = 20;
 bool is_survival(const Model& model) { return model.trained().traits().survival; }
 
 std::string headline(const Model& model, const Predictions& predictions, const std::optional<Score>& found) {
-  if (is_survival(model)) return fmt::format("{} rows, logarithms of hazards", grouped(predictions.rows));
-  if (!found) return fmt::format("{} rows, no labels to compare with", predictions.rows);
+  if (is_survival(model)) return fmt::format("{}, logarithms of hazards", counted(predictions.rows, "row"));
+  if (!found) return fmt::format("{}, no labels to compare with", counted(predictions.rows, "row"));
   const auto& score = *found;
   if (model.is_regression())
-    return fmt::format("mean squared error {:.6g}, squared correlation {:.6g} ({} rows{})", score.squared_error,
-                       score.squared_correlation, grouped(score.rows),
+    return fmt::format("mean squared error {:.6g}, squared correlation {:.6g} ({}{})", score.squared_error,
+                       score.squared_correlation, counted(score.rows, "row"),
                        model.target_names().empty() ? "" : "; means over the targets");
   return fmt::format("accuracy {} ({} of {})", percent(score.accuracy()), grouped(score.correct), grouped(score.rows));
 }

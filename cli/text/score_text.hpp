@@ -35,19 +35,20 @@ inline std::vector<Metric> main_metrics(const SearchResult& r) {
 }
 
 inline std::string heading_text(const SearchResult& r) {
-  auto text = fmt::format("{}\n  {} rows x {} features", bold(r.source), grouped(r.rows), grouped(r.features));
-  if (!r.class_names.empty()) text += fmt::format(", {} classes", r.class_names.size());
-  if (!r.target_names.empty()) text += fmt::format(", {} targets", r.target_names.size());
-  if (r.groups > 0) text += fmt::format(", {} groups", grouped(r.groups));
+  auto text = fmt::format("{}\n  {} x {}", bold(r.source), counted(r.rows, "row"), counted(r.features, "feature"));
+  if (!r.class_names.empty()) text += fmt::format(", {}", counted(r.class_names.size(), "class"));
+  if (!r.target_names.empty()) text += fmt::format(", {}", counted(r.target_names.size(), "target"));
+  if (r.groups > 0) text += fmt::format(", {}", counted(r.groups, "group"));
   const auto splits = r.options.split == SplitKind::leave_one_out
                           ? std::string("leave one out")
-                          : fmt::format("{} splits ({})", r.splits, to_string(*r.options.split));
-  const auto outer =
-      r.options.full ? "" : fmt::format("{} resamples ({}) x ", r.outer.size(), to_string(*r.options.outer_split));
+                          : fmt::format("{} ({})", counted(r.splits, "split"), to_string(*r.options.split));
+  const auto outer = r.options.full ? ""
+                                    : fmt::format("{} ({}) x ", counted(r.outer.size(), "resample"),
+                                                  to_string(*r.options.outer_split));
   const auto strategy = r.options.strategy == Strategy::grid ? "" : fmt::format(" ({})", to_string(r.options.strategy));
   const auto steps = describe_steps(r.options.pipeline);
-  const auto models = r.models.empty() ? r.title : fmt::format("{} models", r.models.size());
-  text += fmt::format("\n  {}, {} points{} x {}{}\n", models, grouped(std::ssize(r.points)),
+  const auto models = r.models.empty() ? r.title : counted(r.models.size(), "model");
+  text += fmt::format("\n  {}, {}{} x {}{}\n", models, counted(std::ssize(r.points), "point"),
                       r.models.empty() ? strategy : "", outer, splits);
   if (!steps.empty() && r.models.empty()) text += fmt::format("  steps before the model: {}\n", steps);
   return text;

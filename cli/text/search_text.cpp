@@ -90,7 +90,7 @@ std::string leaderboard_text(const SearchResult& r) {
                     : r.stack ? fmt::format("{:+.4f}", row.difference)  // others may be better
                               : score_text(std::abs(row.difference)),
                     row.has_interval ? fmt::format("{} to {}", score_text(row.low), score_text(row.high))
-                    : dropped        ? fmt::format("dropped after {} splits", row.score.splits)
+                    : dropped        ? fmt::format("dropped after {}", counted(row.score.splits, "split"))
                                      : "",
                     grouped(model.points),
                     r.stack && &model == &r.models.back() ? "those of its members"
@@ -234,8 +234,8 @@ std::string weights_effect_text(const SearchResult& r) {
   return fmt::format(
       "\n{}{}\n  {} of {} predictions would be others without them, and {} of {} neighbours the same\n  {} {} with "
       "the weights, {} without\n",
-      bold("Feature weights"), dim(fmt::format("  on {} held-out rows", grouped(effect.rows))), grouped(effect.changed),
-      grouped(effect.rows), grouped(effect.kept), grouped(effect.neighbours),
+      bold("Feature weights"), dim(fmt::format("  on {}", counted(effect.rows, "held-out row"))),
+      grouped(effect.changed), grouped(effect.rows), grouped(effect.kept), grouped(effect.neighbours),
       regression ? "mean squared error" : "accuracy", score(effect.with), score(effect.without));
 }
 

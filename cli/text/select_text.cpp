@@ -22,14 +22,15 @@ std::string how_text(const SelectionResult& r) {
   }
   const auto& criteria = r.ensemble.criteria;
   const auto names = criteria.empty() ? r.options.criterion : join_names(criteria);
-  const auto resamples = r.ensemble.resamples > 0 ? fmt::format(" on {} resamples", r.ensemble.resamples) : "";
+  const auto resamples =
+      r.ensemble.resamples > 0 ? fmt::format(" on {}", counted(r.ensemble.resamples, "resample")) : "";
   return fmt::format("{}{}, combined by {}, {}", names, resamples, to_string(r.ensemble.combination),
                      describe_bins(r.binning, r.automatic_bins));
 }
 
 std::string heading_text(const SelectionResult& r) {
-  return fmt::format("{}\n  {} rows x {} features, {} classes\n  {}\n", bold(r.source), grouped(r.rows),
-                     grouped(r.features), r.class_names.size(), how_text(r));
+  return fmt::format("{}\n  {} x {}, {}\n  {}\n", bold(r.source), counted(r.rows, "row"),
+                     counted(r.features, "feature"), counted(r.class_names.size(), "class"), how_text(r));
 }
 
 /// Bars show the relevance of each feature.

@@ -66,8 +66,8 @@ std::string counts_text(const KernelCounts& counts) {
 }
 
 std::string svm_text(const SvmModel& model, const std::string& source, std::int64_t rows) {
-  auto text = fmt::format("{}\n  {} rows x {} features", bold(source), grouped(rows), grouped(model.features));
-  if (model.has_classes()) text += fmt::format(", {} classes", model.class_names.size());
+  auto text = fmt::format("{}\n  {} x {}", bold(source), counted(rows, "row"), counted(model.features, "feature"));
+  if (model.has_classes()) text += fmt::format(", {}", counted(model.class_names.size(), "class"));
   text += fmt::format("\n  {}, {}", kind_text(model.kind), kernel_text(model.kernel));
   if (model.kind == SvmKind::c_svc || is_regression(model.kind)) text += fmt::format(", C = {:.6g}", model.cost);
   text += fmt::format("\n  {} support vectors\n", grouped(model.support_vectors()));

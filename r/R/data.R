@@ -16,7 +16,9 @@ as_features <- function(x, argument = "x", nominal = FALSE) {
     if (!is.numeric(x) && !is.logical(x)) stop_argument(argument, "must hold numbers, not ", typeof(x))
     if (!is.double(x)) storage.mode(x) <- "double"
   }
-  if (nrow(x) == 0 || ncol(x) == 0) stop_argument(argument, "has ", nrow(x), " rows and ", ncol(x), " columns")
+  if (nrow(x) == 0 || ncol(x) == 0) {
+    stop_argument(argument, "has ", counted(nrow(x), "row"), " and ", counted(ncol(x), "column"))
+  }
   x
 }
 
@@ -65,7 +67,9 @@ about_features <- function(x, target = list(), groups = NULL, missing = FALSE) {
 feature_names <- function(x) if (is.null(colnames(x))) paste0("V", seq_len(ncol(x))) else colnames(x)
 
 check_rows <- function(value, rows, argument) {
-  if (NROW(value) != rows) stop_argument(argument, "has ", NROW(value), " entries for ", rows, " rows of 'x'")
+  if (NROW(value) != rows) {
+    stop_argument(argument, "has ", counted(NROW(value), "entry"), " for ", counted(rows, "row"), " of 'x'")
+  }
   if (anyNA(value)) stop_argument(argument, "entry ", which(is.na(value))[1], " is missing (NA)")
   value
 }
@@ -210,7 +214,7 @@ new_features <- function(object, newdata, argument = "newdata", nominal = FALSE)
     if (!all(vapply(levels, is.null, NA))) attr(x, "sheaf_levels") <- levels
   }
   if (ncol(x) != object$n_features) {
-    stop_argument(argument, "has ", ncol(x), " columns, but the model was trained on ", object$n_features)
+    stop_argument(argument, "has ", counted(ncol(x), "column"), ", but the model was trained on ", object$n_features)
   }
   x
 }

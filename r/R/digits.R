@@ -92,7 +92,7 @@ plot_digits <- function(x, titles = NULL, columns = NULL, signed = NULL, height 
   if (is.null(height)) height <- if (is.null(width)) round(sqrt(ncol(x))) else ncol(x) / width
   if (is.null(width)) width <- ncol(x) / height
   if (height != round(height) || width != round(width) || height * width != ncol(x)) {
-    stop_argument("x", "has ", ncol(x), " columns, which are no ", height, " x ", width)
+    stop_argument("x", "has ", counted(ncol(x), "column"), ", not ", height, " x ", width)
   }
   if (!is.null(titles) && length(titles) != nrow(x)) {
     stop_argument("titles", "must be one for each of ", nrow(x), " rows")

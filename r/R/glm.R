@@ -164,7 +164,7 @@ fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 
   if (NCOL(x) > 0) x <- as_features(x)
   rows <- nrow(x)
   if (is.null(y)) stop_argument("y", "is missing")
-  if (NROW(y) != rows) stop_argument("y", "has ", NROW(y), " entries for ", rows, " rows of 'x'")
+  if (NROW(y) != rows) stop_argument("y", "has ", counted(NROW(y), "entry"), " for ", counted(rows, "row"), " of 'x'")
   ties <- one_of(ties, c("efron", "breslow"), "ties")
   if (is.data.frame(y)) y <- as.matrix(y)
   if (!is.matrix(y)) y <- as_target(y, rows)

@@ -170,6 +170,6 @@ predict.sheaf_knn <- function(object, newdata, type = c("response", "prob", "dec
 #' @export
 print.sheaf_knn <- function(x, ...) {
   cat("\nCall:\n", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
-  cat(x$kind, ", k = ", x$k, ", ", nrow(x$x), " rows, ", ncol(x$x), " features\n", sep = "")
+  cat(x$kind, ", k = ", x$k, ", ", counted(nrow(x$x), "row"), ", ", counted(ncol(x$x), "feature"), "\n", sep = "")
   invisible(x)
 }

@@ -139,7 +139,7 @@ coef.sheaf_model <- function(object, ...) {
 #' @rdname sheaf_read_model
 #' @export
 print.sheaf_model <- function(x, ...) {
-  cat("A model of the family ", x$family, ": ", x$n_features, " features", sep = "")
+  cat("A model of the family ", x$family, ": ", counted(x$n_features, "feature"), sep = "")
   if (!x$regression) cat(", classes ", paste(x$levels, collapse = ", "), sep = "")
   cat("\n")
   invisible(x)

@@ -51,7 +51,7 @@ sheaf_distances <- function(x, y = NULL, metric = "euclidean", power = NULL, fea
 distance_settings <- function(metric, power) rbind(setting("metric", metric), setting("power", power))
 
 check_columns <- function(other, x, argument) {
-  if (ncol(other) != ncol(x)) stop_argument(argument, "has ", ncol(other), " columns, and 'x' has ", ncol(x))
+  if (ncol(other) != ncol(x)) stop_argument(argument, "has ", counted(ncol(other), "column"), ", and 'x' has ", ncol(x))
   other
 }
 

@@ -151,7 +151,7 @@ explained <- function(problem, link) {
 
 warn_unconverged <- function(count, problem) {
   if (count > 0) {
-    warning(count, " models did not converge within maxit = ", problem$max_epochs, " passes", call. = FALSE)
+    warning(counted(count, "model"), " did not converge within maxit = ", problem$max_epochs, " passes", call. = FALSE)
   }
 }
 

@@ -10,7 +10,9 @@ read_counts <- function(x, y, family, weights, offset) {
   if (!is.numeric(y) || any(!is.finite(y)) || any(y < 0)) {
     stop_argument("y", "must have counts or shares of two classes, numbers of 0 or more")
   }
-  if (nrow(y) != nrow(x)) stop_argument("y", "has ", nrow(y), " rows for ", nrow(x), " rows of 'x'")
+  if (nrow(y) != nrow(x)) {
+    stop_argument("y", "has ", counted(nrow(y), "row"), " for ", counted(nrow(x), "row"), " of 'x'")
+  }
   classes <- colnames(y) %||% c("1", "2")
   weights <- check_weights(weights, nrow(x)) %||% rep(1, nrow(x))
   cells <- which(y > 0, arr.ind = TRUE)
@@ -40,7 +42,7 @@ net_problem <- function(x, y, family, weights, offset, alpha, standardize, inter
     stop_argument("penalty.factor", "must be numbers of 0 or more")
   }
   if (length(penalty.factor) != ncol(x)) {
-    stop_argument("penalty.factor", "has ", length(penalty.factor), " entries for ", ncol(x), " columns")
+    stop_argument("penalty.factor", "has ", counted(length(penalty.factor), "entry"), " for ", counted(ncol(x), "column"))
   }
   if (all(penalty.factor == 0)) stop_argument("penalty.factor", "is 0 for all columns")
   penalty.factor[is.infinite(penalty.factor)] <- 1  # of columns that are left out
@@ -103,7 +105,7 @@ with_limits <- function(problem, lower, upper, columns) {
       stop_argument(name, "must be numbers of 0 or ", words)
     }
     if (length(limits) != 1 && length(limits) < columns) {
-      stop_argument(name, "has ", length(limits), " entries for ", columns, " columns")
+      stop_argument(name, "has ", counted(length(limits), "entry"), " for ", counted(columns, "column"))
     }
     if (all(is.infinite(limits))) return(numeric())
     if (any(problem$scale != problem$scale[1])) {
@@ -162,7 +164,7 @@ restore_columns <- function(problem, fit) {
 as_responses <- function(y, rows) {
   if (is.data.frame(y)) y <- as.matrix(y)
   if (!is.matrix(y) || !is.numeric(y)) stop_argument("y", "must be a matrix of numbers, one column for each response")
-  if (nrow(y) != rows) stop_argument("y", "has ", nrow(y), " rows, and x has ", rows)
+  if (nrow(y) != rows) stop_argument("y", "has ", counted(nrow(y), "row"), ", and x has ", rows)
   if (ncol(y) < 2) stop_argument("y", "has one column; use the family gaussian")
   if (any(!is.finite(y))) stop_argument("y", "row ", row(y)[!is.finite(y)][1], " has a number that is not finite")
   if (is.null(colnames(y))) colnames(y) <- paste0("y", seq_len(ncol(y)))

@@ -56,7 +56,7 @@ response_of <- function(found) {
 #' @export
 print.sheaf_data <- function(x, ...) {
   cells <- as.double(nrow(x$x)) * ncol(x$x)
-  cat("A dataset of ", nrow(x$x), " rows and ", ncol(x$x), " columns", sep = "")
+  cat("A dataset of ", counted(nrow(x$x), "row"), " and ", counted(ncol(x$x), "column"), sep = "")
   if (isS4(x$x)) {
     cat(", sparse: ", format(100 * length(x$x@x) / max(cells, 1), digits = 3), " % of values are kept", sep = "")
   }
@@ -70,6 +70,12 @@ print.sheaf_data <- function(x, ...) {
     cat("  y: numbers from ", format(min(x$y)), " to ", format(max(x$y)), ", mean ", format(mean(x$y)), "\n", sep = "")
   }
   invisible(x)
+}
+
+# "1 row", "12 rows".
+counted <- function(count, noun) {
+  paste(format(count, scientific = FALSE),
+        if (count == 1) noun else if (endsWith(noun, "y")) sub("y$", "ies", noun) else paste0(noun, "s"))
 }
 
 # The first of many words.

@@ -282,7 +282,8 @@ coef.sheaf_search <- function(object, ...) {
 
 #' @export
 print.sheaf_search <- function(x, ...) {
-  cat(x$title, "\n\n", nrow(x$results), " points on ", x$splits, " splits; ", x$score_title, " of the chosen one: ",
+  cat(x$title, "\n\n", counted(nrow(x$results), "point"), " on ", counted(x$splits, "split"), "; ", x$score_title,
+      " of the chosen one: ",
       format(x$best_score, digits = 4), " +- ", format(x$results$se[x$chosen], digits = 2),
       " (standard error)\n", sep = "")
   print(x$best, row.names = FALSE)

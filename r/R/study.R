@@ -59,7 +59,7 @@ print.sheaf_study <- function(x, ...) {
         " permutations of the labels)", sep = "")
   }
   cat("\n")
-  cat(length(x$selected), " features chosen by at least ", format(100 * x$min_frequency), " % of the resamples:\n",
+  cat(counted(length(x$selected), "feature"), " chosen by at least ", format(100 * x$min_frequency), " % of the resamples:\n",
       sep = "")
   table <- x$features[x$features$frequency >= x$min_frequency, c("feature", "frequency", "median_rank")]
   print(utils::head(table, 20), row.names = FALSE)

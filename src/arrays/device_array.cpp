@@ -6,6 +6,7 @@
 #include "arrays/ops.hpp"
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "core/text.hpp"
 
 namespace sheaf {
 namespace {
@@ -174,7 +175,8 @@ DeviceArray matrix_product(const Context& context, const DeviceArray& x, bool tr
   shape.k = transpose_x ? x.rows() : x.columns();
   shape.n = transpose_y ? y.rows() : y.columns();
   const auto common = transpose_y ? y.columns() : y.rows();
-  if (shape.k != common) fail_usage("a matrix of {} columns can't be multiplied with one of {} rows", shape.k, common);
+  if (shape.k != common)
+    fail_usage("a matrix of {} can't be multiplied with one of {}", counted(shape.k, "column"), counted(common, "row"));
   shape.x_stride = std::max<std::int64_t>(x.rows(), 1);
   shape.y_stride = std::max<std::int64_t>(y.rows(), 1);
   constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;

@@ -17,6 +17,16 @@ std::string grouped(std::int64_t number) {
   return text;
 }
 
+std::string detail::counted(std::int64_t count, std::string_view noun) {
+  auto text = grouped(count) + ' ' + std::string(noun);
+  if (count == 1) return text;
+  const auto ends = [&](std::string_view with) { return noun.ends_with(with); };
+  const bool vowel_before_y = noun.size() > 1 && std::string_view("aeiou").find(noun[noun.size() - 2]) != noun.npos;
+  if (ends("index")) return text.replace(text.size() - 2, 2, "ices");
+  if (ends("y") && !vowel_before_y) return text.replace(text.size() - 1, 1, "ies");
+  return text + (ends("s") || ends("x") || ends("ch") || ends("sh") ? "es" : "s");
+}
+
 std::string brief(double number) {
   const bool whole = number == std::floor(number) && std::abs(number) < 1e15;
   if (whole || (std::abs(number) >= 1e3 && std::abs(number) < 1e15)) return grouped(std::llround(number));

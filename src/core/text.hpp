@@ -4,11 +4,22 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace sheaf {
 
+namespace detail {
+std::string counted(std::int64_t count, std::string_view noun);
+}  // namespace detail
+
 /// 12,345,678.
 std::string grouped(std::int64_t number);
+/// "1 row", "12,345 rows": the count, a whole number of any type, grouped, and the plural of an English noun unless it
+/// is 1.
+template <class Count>
+requires std::is_arithmetic_v<Count> std::string counted(Count count, std::string_view noun) {
+  return detail::counted(static_cast<std::int64_t>(count), noun);
+}
 /// Whole numbers grouped, others with four significant digits.
 std::string brief(double number);
 /// A score with four digits; "-": not defined.

@@ -10,6 +10,7 @@
 #include "core/names.hpp"
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "data/text/exact_decimal.hpp"
 #include "data/text/number.hpp"
 
@@ -47,9 +48,10 @@ void check_target(const Target& target, const std::string& source, bool regressi
          Target::max_classes, instead);
   if (!regression && is_doubtful(target))
     fail(
-        "{}: the label{} has {} different values that are not whole numbers: are they classes? say --task "
+        "{}: the label{} has {} that are not whole numbers: are they classes? say --task "
         "classification, or --task regression for numbers, or name another column (--label)",
-        source, target.name.empty() ? "" : fmt::format(" '{}'", target.name), target.class_names.size());
+        source, target.name.empty() ? "" : fmt::format(" '{}'", target.name),
+        counted(target.class_names.size(), "different value"));
 }
 
 void order_classes(Labels& labels) {
@@ -96,10 +98,10 @@ Labels make_several_labels(const Target& target, std::int64_t rows) {
 void refuse_several(const Target& target, const std::string& source) {
   if (target.several())
     fail(
-        "{}: --label names {} targets ({}), and only the models elastic-net, lasso and ridge, with all features "
+        "{}: --label names {} ({}), and only the models elastic-net, lasso and ridge, with all features "
         "(without "
         "--select), take more than one; name one",
-        source, target.targets(), join_names(target.target_names()));
+        source, counted(target.targets(), "target"), join_names(target.target_names()));
 }
 
 Labels make_survival_labels(const Target& target, const std::string& source, std::int64_t rows) {

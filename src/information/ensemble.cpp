@@ -8,6 +8,7 @@
 
 #include "core/fail.hpp"
 #include "core/random.hpp"
+#include "core/text.hpp"
 #include "information/select.hpp"
 #include "information/shared_counts.hpp"
 #include "information/shared_resamples.hpp"
@@ -177,9 +178,9 @@ std::string stability_scale(const StabilityByChance& chance) {
     return "1 if all choose the same features, 0 if each drew as many at random; as resamples share rows, labels "
            "without any relation to the features may give more than 0 (--stability-permutations N measures how much)";
   return fmt::format(
-      "1 if all choose the same features; chance gives {:.3f} (mean of {} permutations of the labels; "
+      "1 if all choose the same features; chance gives {:.3f} (mean of {} of the labels; "
       "largest {:.3f})",
-      chance.mean(), chance.values.size(), chance.largest());
+      chance.mean(), counted(chance.values.size(), "permutation"), chance.largest());
 }
 
 double selection_stability(std::span<const std::vector<std::int64_t>> sets, std::int64_t features) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "information/greedy/greedy.hpp"
 
 namespace sheaf::information {
@@ -13,12 +14,12 @@ namespace {
 
 void check_classes(const BinnedTable& table, const BinnedTarget& target) {
   if (std::ssize(target.classes) != table.rows)
-    fail("the dataset has {} rows and the target {}", table.rows, target.classes.size());
+    fail("the dataset has {} and the target {}", counted(table.rows, "row"), target.classes.size());
   std::set<std::int32_t> seen(target.classes.begin(), target.classes.end());
   if (seen.empty()) fail("there are no rows to select by");
   if (*seen.begin() < 0 || *seen.rbegin() >= std::ssize(target.names))
-    fail("a class number is out of range: {} names, and numbers from {} to {}", target.names.size(), *seen.begin(),
-         *seen.rbegin());
+    fail("a class number is out of range: {}, and numbers from {} to {}", counted(target.names.size(), "name"),
+         *seen.begin(), *seen.rbegin());
   if (seen.size() == 1)
     fail("all {} rows have class {}; selection needs at least two classes", table.rows,
          target.names[static_cast<std::size_t>(*seen.begin())]);

@@ -6,6 +6,7 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "core/text.hpp"
 #include "data/prepare/dense.hpp"
 #include "data/read/columns.hpp"
 #include "pipeline/steps.hpp"
@@ -123,8 +124,9 @@ std::vector<std::int64_t> find_places(const Pipeline& pipeline, const Dataset<T>
          missing.size() == 1 ? "" : "s", missing.size() == 1 ? "is" : "are", some_names(missing),
          case_hint(missing, by_name));
   if (known < by_name.size())
-    warnings.push_back(
-        fmt::format("{}: {} columns are not in the model and are left out", dataset.source, by_name.size() - known));
+    warnings.push_back(fmt::format("{}: {} {} not in the model and left out", dataset.source,
+                                   counted(by_name.size() - known, "column"),
+                                   by_name.size() - known == 1 ? "is" : "are"));
   return places;
 }
 

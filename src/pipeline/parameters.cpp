@@ -1,5 +1,6 @@
 #include <sheaf/selection.hpp>
 
+#include "core/text.hpp"
 #include "data/parameter_rows.hpp"
 #include "pipeline/learn.hpp"
 #include "pipeline/select_by_model.hpp"
@@ -166,8 +167,8 @@ Parameter<O> order_row() {
     set(options, text);
     for (const auto& [name, stage] : stages())
       if (std::count(options.order.begin(), options.order.end(), stage) != 1)
-        fail_usage("pipeline takes each of its steps once; {} is given {} times", name,
-                   std::count(options.order.begin(), options.order.end(), stage));
+        fail_usage("pipeline takes each of its steps once; {} is given {}", name,
+                   counted(std::count(options.order.begin(), options.order.end(), stage), "time"));
   };
   return row;
 }

@@ -59,7 +59,7 @@ std::string columns(const std::vector<double>& counts, double low, double step, 
     const double from = low + step * static_cast<double>(i);
     chart.data(from, from + step, counts[i]);
     chart.box(left + static_cast<double>(i) * width + 0.75, y(counts[i]), width - 1.5, bottom - y(counts[i]), "f0",
-              fmt::format("{} to {}: {} rows", brief(from), brief(from + step), grouped(std::llround(counts[i]))), 2);
+              fmt::format("{} to {}: {}", brief(from), brief(from + step), counted(std::llround(counts[i]), "row")), 2);
   }
   return chart.finish();
 }

@@ -46,7 +46,7 @@ std::string findings_card(const Profile& p) {
 std::string target_card(const Profile& p) {
   const bool named = !p.target_name.empty() && p.target_name != "label";
   const std::string name = named ? fmt::format("The label, {}", p.target_name) : "The label";
-  if (p.classification) return card(name, fmt::format("{} classes.", p.class_names.size()), class_balance(p));
+  if (p.classification) return card(name, fmt::format("{}.", counted(p.class_names.size(), "class")), class_balance(p));
   const auto about = fmt::format("A numeric target from {} to {}, mean {}, standard deviation {}.",
                                  brief(p.summary.target_minimum), brief(p.summary.target_maximum),
                                  brief(p.summary.target_mean), brief(p.summary.target_standard_deviation));
@@ -82,9 +82,9 @@ std::string chance_sentence(const Profile& p) {
   std::int64_t beyond = 0;
   for (const double value : found.correlation) beyond += std::abs(value) > found.chance ? 1 : 0;
   return fmt::format(
-      "Bars: features by strength. Outline: the same with the labels shuffled, mean of {} shuffles. Dashed: the "
-      "largest that any feature reached with any shuffled labels, {:.3f}. Beyond it: {} features.",
-      found.shuffles, found.chance, grouped(beyond));
+      "Bars: features by strength. Outline: the same with the labels shuffled, mean of {}. Dashed: the "
+      "largest that any feature reached with any shuffled labels, {:.3f}. Beyond it: {}.",
+      counted(found.shuffles, "shuffle"), found.chance, counted(beyond, "feature"));
 }
 
 std::string strongest_sentence(const Profile& p) {

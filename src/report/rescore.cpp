@@ -156,9 +156,9 @@ std::string rescore_json(const RescoreResult& result, const RescoreOptions& opti
 }
 
 std::string rescore_html(const RescoreResult& r, const RescoreOptions& options) {
-  const std::string about = fmt::format("{} searches, {}; {} features, seed {}",
-                                        r.search == SearchType::separate ? "separate" : "concatenated",
-                                        name_of(r.confidence), r.model.feature_names.size(), options.seed);
+  const std::string about =
+      fmt::format("{} searches, {}; {}, seed {}", r.search == SearchType::separate ? "separate" : "concatenated",
+                  name_of(r.confidence), counted(r.model.feature_names.size(), "feature"), options.seed);
   std::string body = header_tiles(r, options) + "<div class=\"cards\">\n" + warnings_card(r);
   body += card("Accepted targets", "Target PSMs and peptides with at most this q-value.",
                legend({{"f0", "PSMs"}, {"f1", "peptides"}}) + accepted_curve(r));

@@ -270,8 +270,8 @@ std::string reliability_diagram(const std::vector<ReliabilityBin>& bins, std::st
     if (bin.rows == 0) continue;
     const double share = static_cast<double>(bin.rows) / static_cast<double>(rows);
     chart.dot(line[k].x, line[k].y, 3 + 6 * std::sqrt(share), "f0",
-              fmt::format("probabilities from {:.1f} to {:.1f}: {} rows, {:.3f} on average, {} came true", bin.low,
-                          bin.high, grouped(bin.rows), bin.probability, percent(bin.share)));
+              fmt::format("probabilities from {:.1f} to {:.1f}: {}, {:.3f} on average, {} came true", bin.low, bin.high,
+                          counted(bin.rows, "row"), bin.probability, percent(bin.share)));
     ++k;
   }
   return chart.finish();

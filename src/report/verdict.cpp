@@ -50,13 +50,13 @@ Baseline baseline_of(const SearchResult& r) {
 std::string what_text(const SearchResult& r) {
   const auto label = r.label.empty() ? std::string("the label") : r.label;
   if (r.class_names.empty())
-    return fmt::format("Predicts {} of {} rows from {} features.", label, grouped(r.rows), grouped(r.features));
+    return fmt::format("Predicts {} of {} from {}.", label, counted(r.rows, "row"), counted(r.features, "feature"));
   if (r.class_names.size() > 2)
-    return fmt::format("Predicts which of {} classes {} is, from {} features of {} rows.", r.class_names.size(), label,
-                       grouped(r.features), grouped(r.rows));
+    return fmt::format("Predicts which of {} {} is, from {} of {}.", counted(r.class_names.size(), "class"), label,
+                       counted(r.features, "feature"), counted(r.rows, "row"));
   const auto positive = static_cast<std::size_t>(r.positive);
-  return fmt::format("Predicts whether {} is {} or {}, from {} features of {} rows.", label, r.class_names[positive],
-                     r.class_names[1 - positive], grouped(r.features), grouped(r.rows));
+  return fmt::format("Predicts whether {} is {} or {}, from {} of {}.", label, r.class_names[positive],
+                     r.class_names[1 - positive], counted(r.features, "feature"), counted(r.rows, "row"));
 }
 
 /// Scores of probabilities count after calibration, which the scores of points do not see.
@@ -91,9 +91,9 @@ std::string estimate_text(const SearchResult& r, const ScoreSummary& inner) {
   const auto title = info(*r.options.score).title;
   if (r.outer.empty())
     return fmt::format(
-        "On held-out rows the {} is {:.3f}. It is the best of {} points on these rows and so a little too good; nested "
+        "On held-out rows the {} is {:.3f}. It is the best of {} on these rows and so a little too good; nested "
         "validation (outer 5) says what to expect.",
-        title, inner.mean, grouped(points_tried(r)));
+        title, inner.mean, counted(points_tried(r), "point"));
   std::vector<double> scores;
   for (const auto& fold : r.outer) scores.push_back(fold.scores.score(*r.options.score));
   const auto [low, high] = std::minmax_element(scores.begin(), scores.end());
@@ -111,9 +111,9 @@ std::string chance_text(const SearchResult& r) {
   const auto shuffled = summarise(test.scores);
   const auto count = static_cast<double>(test.scores.size());
   const bool by_chance = test.p_value > 0.05 && test.p_value > 1.5 / (1 + count);  // some did as well
-  return fmt::format(
-      " With labels in random order the same search reaches {:.3f} on average of {} times (p = {:.3g}{}).",
-      shuffled.mean, test.scores.size(), test.p_value, by_chance ? ": no more than chance" : "");
+  return fmt::format(" With labels in random order the same search reaches {:.3f} on average of {} (p = {:.3g}{}).",
+                     shuffled.mean, counted(test.scores.size(), "time"), test.p_value,
+                     by_chance ? ": no more than chance" : "");
 }
 
 }  // namespace

@@ -151,8 +151,9 @@ void Rescoring<T>::check() {
   if (targets == psms_->size()) fail("no PSM is a decoy (label -1): errors cannot be estimated");
   for (const auto count : {targets, psms_->size() - targets})
     if (count <= 5 * psms_->features())
-      result_.warnings.push_back(fmt::format("there are only {} {}: few for {} features", count,
-                                             count == targets ? "targets" : "decoys", psms_->features()));
+      result_.warnings.push_back(fmt::format("there are only {} {}: few for {}", count,
+                                             count == targets ? "targets" : "decoys",
+                                             counted(psms_->features(), "feature")));
 }
 
 template <class T>

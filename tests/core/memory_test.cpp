@@ -611,7 +611,7 @@ TEST(MemoryDefects, OfLabelsAndNamesNameTheArgument) {
                  "argument 'groups': has 2 entries, but the matrix has 3 rows");
   expect_refused(make({}, with([&](auto& o) { o.groups = with_empty; })), "argument 'groups': entry 1 is empty");
   expect_refused(make({}, with([](auto& o) { o.feature_names = {"x"}; })),
-                 "argument 'feature_names': has 1 names, but the matrix has 2 columns");
+                 "argument 'feature_names': has 1 name, but the matrix has 2 columns");
   expect_refused(make({}, with([](auto& o) {
                         o.feature_names = {"x", "x"};
                       })),

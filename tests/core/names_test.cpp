@@ -107,6 +107,12 @@ TEST(Text, NumbersAreReadable) {
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(grouped(-999), "-999");
   EXPECT_EQ(grouped(-1234567), "-1,234,567");
+  EXPECT_EQ(counted(1, "row"), "1 row");
+  EXPECT_EQ(counted(0, "class"), "0 classes");
+  EXPECT_EQ(counted(12345U, "entry"), "12,345 entries");
+  EXPECT_EQ(counted(2, "day"), "2 days");
+  EXPECT_EQ(counted(3, "match"), "3 matches");
+  EXPECT_EQ(counted(2, "index"), "2 indices");
   EXPECT_EQ(brief(0.12345678), "0.1235");
   EXPECT_EQ(brief(1234.4), "1,234");
   EXPECT_EQ(brief(12), "12");

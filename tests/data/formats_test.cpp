@@ -316,7 +316,7 @@ TEST(Metadata, ThatDoNotFitAreExplained) {
   options.metadata = folder.write("twice.csv", "id,disease\ns1,sick\ns1,healthy\n");
   expect_parts(message_of(file_of("tenx"), options), {"twice.csv:3:1", "'s1'", "twice"});
   options.metadata = folder.write("short.csv", "id,disease\ns1,sick\ns2\n");
-  expect_parts(message_of(file_of("tenx"), options), {"short.csv:3:1", "1 fields", "2 are expected"});
+  expect_parts(message_of(file_of("tenx"), options), {"short.csv:3:1", "1 field;", "2 are expected"});
   options.metadata = folder.write("good.csv", "id,disease\ns1,sick\ns2,healthy\ns3,\n");
   options.id = "sampel";
   expect_parts(message_of(file_of("tenx"), options), {"good.csv", "'sampel'", "id, disease"});
@@ -415,7 +415,7 @@ TEST(MatrixFiles, WithAKnownDefectNameIt) {
   const std::string head = "%%MatrixMarket matrix coordinate real general\n";
   expect("a.mtx", "1 2 3\n", {":1:1", "%%MatrixMarket"});
   expect("a.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n", {":1:34", "'complex'"});
-  expect("a.mtx", head + "2 2 2\n1 1 5\n", {"declares 2 entries", "1 lines"});
+  expect("a.mtx", head + "2 2 2\n1 1 5\n", {"declares 2 entries", "has 1 line;"});
   expect("a.mtx", head + "2 2 9000000000000000\n1 1 5\n", {"declares 9000000000000000 entries"});
   expect("a.mtx", head + "2 2 1\n3 1 5\n", {":3:1", "a row from 1 to 2", "'3'"});
   expect("a.mtx", head + "2 2 1\n1 0 5\n", {":3:3", "a column from 1 to 2"});

@@ -230,7 +230,7 @@ TEST_F(Rewrite, ConvertingThereAndBackGivesTheSameDataset) {
 
 TEST_F(Rewrite, ReadingKeepsTheMemoryBudget) {
   ASSERT_EQ(shell("sheaf generate classification big.csv --rows 20000 --features 100 --quiet").code, 0);
-  EXPECT_TRUE(complains(shell("sheaf info big.csv --memory 5M"), 1, {"big.csv", "20000 rows of 100", "--memory 16M"}));
+  EXPECT_TRUE(complains(shell("sheaf info big.csv --memory 5M"), 1, {"big.csv", "20,000 rows of 100", "--memory 16M"}));
   EXPECT_TRUE(complains(shell("sheaf fit big.csv --memory 5M --output m"), 1, {"big.csv", "--memory"}));
   EXPECT_EQ(shell("sheaf convert big.csv out.csv --memory 100M --quiet").code, 0);
 }

@@ -310,7 +310,7 @@ TEST(ModelFile, DefectsOfSheafsOwnAreNamedWithTheirPlace) {
       {with_line(13, "converged 3 steps 9 products objective inf gradient 0.1 tolerance 0.5"), 13, 40, "'inf'"},
       {with_line(14, "bias-weights 0.5 0.5"), 14, 18, "'0.5'"},
       {with_line(15, "weights 3"), 15, 9, "3 lines"},
-      {with_line(15, "weights 1"), 15, 9, "1 lines"},
+      {with_line(15, "weights 1"), 15, 9, "found 1 line for"},
       {with_line(16, "2 0.25 x"), 16, 1, "feature 1"},
       {with_line(16, "1 0.25"), 16, 7, "name"},
       {with_line(16, "1 heavy x"), 16, 3, "'heavy'"},

@@ -564,7 +564,7 @@ TEST(PipelineModel, FindsColumnsByNameInAnyOrder) {
   const auto found = model.predict(Context(), shuffled);
   EXPECT_EQ(found.decisions, expected.decisions);
   ASSERT_EQ(found.warnings.size(), 1U);
-  EXPECT_NE(found.warnings[0].find("1 columns are not in the model"), std::string::npos) << found.warnings[0];
+  EXPECT_NE(found.warnings[0].find("1 column is not in the model"), std::string::npos) << found.warnings[0];
   order = {3, 0, 5};
   const auto narrow = take_features(dataset, order, 1);
   try {

@@ -59,8 +59,8 @@ void nominal_features(const Dataset<T>& dataset, std::vector<Finding>& found) {
   std::vector<std::string> names;
   for (std::size_t j = 0; j < dataset.levels.size(); ++j)
     if (!dataset.levels[j].empty())
-      names.push_back(fmt::format("{} ({} levels: {})", dataset.feature_name(static_cast<std::int64_t>(j)),
-                                  dataset.levels[j].size(), some_names(dataset.levels[j])));
+      names.push_back(fmt::format("{} ({}: {})", dataset.feature_name(static_cast<std::int64_t>(j)),
+                                  counted(dataset.levels[j].size(), "level"), some_names(dataset.levels[j])));
   if (!names.empty())
     found.push_back({Level::note, "nominal-features",
                      fmt::format("{} one feature of 0 and 1 for each level: {}",
@@ -114,7 +114,7 @@ void groups(const Dataset<T>& dataset, std::vector<Finding>& found) {
       const auto [at, fresh] = class_of.try_emplace(dataset.groups[i], target.classes[i]);
       if (!fresh && at->second != target.classes[i]) at->second = -1;
     }
-  auto text = fmt::format("{} groups of rows, which searches keep together", dataset.group_names.size());
+  auto text = fmt::format("{} of rows, which searches keep together", counted(dataset.group_names.size(), "group"));
   const auto mixed =
       std::count_if(class_of.begin(), class_of.end(), [](const auto& entry) { return entry.second < 0; });
   if (!class_of.empty())

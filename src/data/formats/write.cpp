@@ -1,5 +1,6 @@
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "core/text.hpp"
 #include "data/formats/formats.hpp"
 
 namespace sheaf {
@@ -35,8 +36,8 @@ void write_dataset(const Context& context, const Dataset<T>& dataset, const std:
     fail_usage("{} significant digits cannot be written; from 1 to 40, or 0 for the fewest that keep the value",
                options.digits);
   if (!format.whole && dataset.target.several())
-    fail("{}: files have one label, and --label names {} targets; name one, and the others are written as features",
-         dataset.source, dataset.target.targets());
+    fail("{}: files have one label, and --label names {}; name one, and the others are written as features",
+         dataset.source, counted(dataset.target.targets(), "target"));
   if (!format.whole && dataset.target.survival())
     fail(
         "{}: files have one label, and this dataset has times and events; leave out --event, and the events are "

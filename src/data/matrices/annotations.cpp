@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "data/matrices/id_table.hpp"
 #include "data/read/columns.hpp"
 
@@ -11,7 +12,8 @@ namespace sheaf {
 template <class T>
 void annotate(const Reading& reading, const std::string& name, std::vector<std::string> values, Dataset<T>& dataset) {
   if (std::ssize(values) != dataset.features())
-    fail("{}: '{}' has {} entries, and there are {} features", reading.name, name, values.size(), dataset.features());
+    fail("{}: '{}' has {}, and there are {} features", reading.name, name, counted(values.size(), "entry"),
+         dataset.features());
   for (std::size_t j = 0; j < values.size(); ++j)
     if (!is_utf8(values[j]))
       fail("{}: entry {} of '{}' is not UTF-8 text; convert the file", reading.name, j + 1, name);

@@ -11,6 +11,7 @@
 #include <sheaf/version.hpp>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "data/budget.hpp"
 #include "data/bytes/zip.hpp"
 #include "data/hdf5/hdf5.hpp"
@@ -172,8 +173,8 @@ void write_biom(const Writing<T>& writing) {
   if (sparse == nullptr) made = to_sparse(std::get<DenseMatrix<T>>(dataset.x), threads);
   const auto& by_samples = sparse == nullptr ? made : *sparse;
   if (by_samples.nonzeros() > std::numeric_limits<std::int32_t>::max())
-    fail("{}: BIOM counts in 32 bits, and the dataset has {} values; write h5ad or npz", writing.path,
-         by_samples.nonzeros());
+    fail("{}: BIOM counts in 32 bits, and the dataset has {}; write h5ad or npz", writing.path,
+         counted(by_samples.nonzeros(), "value"));
   Hdf5Writer file(writing.path);
   file.attribute("/", "id", std::string("No Table ID"));
   file.attribute("/", "type", std::string());

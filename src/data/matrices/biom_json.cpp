@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "data/budget.hpp"
 #include "data/matrices/annotations.hpp"
 #include "data/text/json_text.hpp"
@@ -175,7 +176,7 @@ class About {
   std::vector<std::string> ids(const char* axis, std::int64_t count) const {
     const auto& list = member(axis);
     if (!list.is_array() || static_cast<std::int64_t>(list.size()) != count)
-      fail("{}: '{}' has {} entries, and the shape says {}", reading_.name, axis, list.size(), count);
+      fail("{}: '{}' has {}, and the shape says {}", reading_.name, axis, counted(list.size(), "entry"), count);
     std::vector<std::string> result;
     for (const auto& one : list) {
       if (!one.is_object() || !one.contains("id")) fail("{}: an entry of '{}' has no id", reading_.name, axis);
@@ -248,7 +249,8 @@ SparseMatrix<T> read_sparse(const Reading& reading, const Lists& lists, const Ab
   });
   std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
   const auto count = offsets[about.samples];
-  check_memory(reading, sparse_bytes<T>(2 * about.samples, count), fmt::format("{} entries of a table", count));
+  check_memory(reading, sparse_bytes<T>(2 * about.samples, count),
+               fmt::format("{} of a table", counted(count, "entry")));
   auto next = Array<std::int64_t>::copy_of(std::as_const(offsets).span());
   Array<std::int32_t> indices(count);
   Array<T> values(count);
@@ -265,7 +267,7 @@ SparseMatrix<T> read_sparse(const Reading& reading, const Lists& lists, const Ab
 template <class T>
 DenseMatrix<T> read_dense(const Reading& reading, const Lists& lists, const About& about) {
   check_memory(reading, dense_bytes(about.samples, about.features, sizeof(T)),
-               fmt::format("{} rows of {} features", about.samples, about.features));
+               fmt::format("{} of {}", counted(about.samples, "row"), counted(about.features, "feature")));
   DenseMatrix<T> x{about.samples, about.features, Array<T>::zeros(about.samples * about.features)};
   const auto rows = lists.for_each([&](std::int64_t j, const char*& at) {
     if (j == about.features)
@@ -275,7 +277,8 @@ DenseMatrix<T> read_dense(const Reading& reading, const Lists& lists, const Abou
       x.values[i * about.features + j] = lists.template number<T>(at);
     }
   });
-  if (rows != about.features) fail("{}: 'data' has {} rows, and the shape says {}", reading.name, rows, about.features);
+  if (rows != about.features)
+    fail("{}: 'data' has {}, and the shape says {}", reading.name, counted(rows, "row"), about.features);
   return x;
 }
 

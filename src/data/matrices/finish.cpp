@@ -11,6 +11,7 @@
 #include "core/fail.hpp"
 #include "core/names.hpp"
 #include "core/parallel.hpp"
+#include "core/text.hpp"
 #include "data/budget.hpp"
 #include "data/matrices/matrix_file.hpp"
 #include "data/matrices/metadata.hpp"
@@ -235,7 +236,7 @@ std::vector<std::string> names_with(const Reading& reading, const Dataset<T>& da
                                     const std::vector<std::string>& wanted) {
   constexpr std::int64_t bytes_for_one = 2 * sizeof(std::string);  // names and roles of a column
   check_memory(reading, dense_bytes(1, dataset.features(), bytes_for_one),
-               fmt::format("names of {} features", dataset.features()));
+               fmt::format("names of {}", counted(dataset.features(), "feature")));
   auto names = dataset.feature_names;
   names.resize(static_cast<std::size_t>(dataset.features()));
   for (auto& name : names)

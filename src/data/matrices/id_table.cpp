@@ -2,6 +2,7 @@
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "core/text.hpp"
 #include "data/budget.hpp"
 #include "data/bytes/text_source.hpp"
 #include "data/bytes/zip.hpp"
@@ -65,7 +66,8 @@ void IdTable::read_rows(const Reading& own, char delimiter, const char* body) {
     if (fields.front().text.starts_with(types_of_qiime)) continue;
     if (fields.size() != names_.size())
       fail_at(own, begin,
-              fmt::format("the row has {} fields; {} are expected, as in the header", fields.size(), names_.size()));
+              fmt::format("the row has {}; {} are expected, as in the header", counted(fields.size(), "field"),
+                          names_.size()));
     const auto& id = fields[id_];
     if (!lines_.try_emplace(id.plain(), lines()).second)
       fail_at(own, id.at, fmt::format("the id {} stands twice; each has one line", shown(id.plain())));

@@ -12,6 +12,7 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "core/text.hpp"
 #include "data/budget.hpp"
 #include "data/matrices/market_names.hpp"
 #include "data/matrices/matrix_file.hpp"
@@ -99,8 +100,8 @@ MarketHeader read_header(const Reading& reading) {
   check_shape(reading, header.columns, header.rows);
   if (header.symmetric && header.rows != header.columns)
     fail_at(reading, at,
-            fmt::format("a symmetric matrix must be square, and this one has {} rows and {} columns", header.rows,
-                        header.columns));
+            fmt::format("a symmetric matrix must be square, and this one has {} and {}", counted(header.rows, "row"),
+                        counted(header.columns, "column")));
   if (header.dense) {
     const auto n = header.rows;
     header.entries = !header.symmetric ? n * header.columns : header.skew ? n * (n - 1) / 2 : n * (n + 1) / 2;
@@ -138,8 +139,8 @@ class MarketReader {
         lines_(count_lines(reading, chunks_)) {
     const auto found = std::accumulate(lines_.begin(), lines_.end(), std::int64_t{0});
     if (found != header_.entries)
-      fail("{}: declares {} {}, and {} lines follow; the file is cut short or damaged", reading.name, header_.entries,
-           header_.dense ? "values" : "entries", found);
+      fail("{}: declares {} {}, but has {}; the file is cut short or damaged", reading.name, header_.entries,
+           header_.dense ? "values" : "entries", counted(found, "line"));
   }
 
   Matrix<T> read() {
@@ -225,7 +226,7 @@ class MarketReader {
 
   Matrix<T> read_entries() {
     check_memory(reading_, sparse_bytes<T>(2 * rows(), header_.entries * (header_.symmetric ? 2 : 1)),
-                 fmt::format("{} rows with {} values", rows(), header_.entries));
+                 fmt::format("{} with {}", counted(rows(), "row"), counted(header_.entries, "value")));
     auto offsets = Array<std::int64_t>::zeros(rows() + 1);
     try {
       for_chunks([&](std::size_t k) {
@@ -257,7 +258,7 @@ class MarketReader {
 
   Matrix<T> read_array() {
     check_memory(reading_, dense_bytes(rows(), columns(), sizeof(T)) * 2,
-                 fmt::format("{} rows of {} features", rows(), columns()));
+                 fmt::format("{} of {}", counted(rows(), "row"), counted(columns(), "feature")));
     Array<T> listed(header_.entries);
     std::vector<std::int64_t> firsts(chunks_.size() + 1, 0);
     std::partial_sum(lines_.begin(), lines_.end(), firsts.begin() + 1);

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "data/budget.hpp"
 #include "data/bytes/compression.hpp"
 #include "data/bytes/sink.hpp"
@@ -143,9 +144,10 @@ MarketNames read_market_names(const Reading& reading, std::int64_t rows, std::in
   const bool turned = fits(features, rows) && fits(samples, columns);
   if (!turned && !(fits(features, columns) && fits(samples, rows)))
     fail(
-        "{}: has {} rows and {} columns, and beside it stand {} features ({}) and {} samples ({}); as many are "
+        "{}: has {} and {}, and beside it stand {} ({}) and {} ({}); as many are "
         "expected",
-        reading.name, rows, columns, features.size(), files.features, samples.size(), files.barcodes);
+        reading.name, counted(rows, "row"), counted(columns, "column"), counted(features.size(), "feature"),
+        files.features, counted(samples.size(), "sample"), files.barcodes);
   dataset.feature_names = feature_names_of(reading, std::move(features), dataset.notes);
   dataset.row_names = row_names_of(reading, std::move(samples));
   about_features.erase(about_features.begin());

@@ -5,6 +5,7 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "core/text.hpp"
 #include "data/budget.hpp"
 #include "data/matrices/matrix_file.hpp"
 #include "data/text/number.hpp"
@@ -195,8 +196,8 @@ NpyArray parse_npy(const Reading& reading, std::string_view bytes, std::string w
   bool fits = true;
   for (const auto size : array.shape) fits = fits && !__builtin_mul_overflow(need, size, &need);
   if (!fits || need > static_cast<std::int64_t>(array.data.size()))
-    fail("{}: {} is declared as {} elements of {} bytes, and {} bytes follow; the file is cut short or damaged",
-         reading.name, array.what, array.shape_text(), array.type.bytes, array.data.size());
+    fail("{}: {} is declared as {} elements of {}, and {} bytes follow; the file is cut short or damaged", reading.name,
+         array.what, array.shape_text(), counted(array.type.bytes, "byte"), array.data.size());
   array.data = array.data.substr(0, static_cast<std::size_t>(need));
   return array;
 }
@@ -212,7 +213,8 @@ DenseMatrix<T> dense_of(const Reading& reading, const NpyArray& array, bool tran
   const bool by_columns = (array.fortran && array.shape.size() == 2) != transpose;
   if (transpose) std::swap(rows, columns);
   check_shape(reading, rows, columns);
-  check_memory(reading, dense_bytes(rows, columns, sizeof(T)), fmt::format("{} rows of {} features", rows, columns));
+  check_memory(reading, dense_bytes(rows, columns, sizeof(T)),
+               fmt::format("{} of {}", counted(rows, "row"), counted(columns, "feature")));
   DenseMatrix<T> x{rows, columns, Array<T>(rows * columns)};
   constexpr std::int64_t block = 64;
   const char* data = array.data.data();

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "data/budget.hpp"
 #include "data/bytes/zip.hpp"
 #include "data/matrices/matrix_file.hpp"
@@ -94,8 +95,8 @@ SparseMatrix<T> read_sparse(const Reading& reading, Archive& archive) {
     auto rows = elements_of<std::int32_t>(reading, archive.array("row"));
     auto columns = elements_of<std::int32_t>(reading, archive.array("col"));
     if (rows.size() != values.size() || columns.size() != values.size())
-      fail("{}: has {} values, {} rows and {} columns of them; as many of each are expected", reading.name,
-           values.size(), rows.size(), columns.size());
+      fail("{}: has {}, {} and {} of them; as many of each are expected", reading.name, counted(values.size(), "value"),
+           counted(rows.size(), "row"), counted(columns.size(), "column"));
     if (transpose) std::swap(rows, columns);
     return make_sparse<T>(reading,
                           Triplets<T>{sizes[0], sizes[1], std::move(rows), std::move(columns), std::move(values)});
@@ -112,7 +113,7 @@ std::vector<std::string> read_names(const Reading& reading, Archive& archive, co
   if (!archive.has(name)) return {};
   auto names = texts_of(reading, archive.array(name));
   if (std::ssize(names) != count)
-    fail("{}: '{}' has {} entries, and the matrix has {} {}s", reading.name, name, names.size(), count, what);
+    fail("{}: '{}' has {}, and the matrix has {} {}s", reading.name, name, counted(names.size(), "entry"), count, what);
   return names;
 }
 
@@ -200,8 +201,8 @@ Dataset<T> read_npz(const Reading& reading) {
                                     const bool column =
                                         array.shape.size() == 1 || (array.shape.size() == 2 && array.shape[1] == 1);
                                     if (!column || array.shape[0] != rows)
-                                      fail("{}: {} has the shape {}; one entry for each of the {} rows is expected",
-                                           reading.name, array.what, array.shape_text(), rows);
+                                      fail("{}: {} has the shape {}; one entry for each of the {} is expected",
+                                           reading.name, array.what, array.shape_text(), counted(rows, "row"));
                                     return texts_of(reading, array);
                                   }});
   }

@@ -4,6 +4,7 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "core/text.hpp"
 #include "data/matrices/matrix_file.hpp"
 
 namespace sheaf {
@@ -46,12 +47,14 @@ void sort_rows(const Reading& reading, SparseMatrix<T>& x, std::string_view line
 void check_offsets(const Reading& reading, const Array<std::int64_t>& offsets, std::int64_t lines, std::int64_t indices,
                    std::int64_t values, std::string_view line) {
   if (offsets.size() != lines + 1)
-    fail("{}: has {} offsets (indptr); {} {}s and one more are expected", reading.name, offsets.size(), lines, line);
+    fail("{}: has {} (indptr); {} {}s and one more are expected", reading.name, counted(offsets.size(), "offset"),
+         lines, line);
   if (indices != values)
-    fail("{}: has {} indices and {} values; as many of each are expected", reading.name, indices, values);
+    fail("{}: has {} and {}; as many of each are expected", reading.name, counted(indices, "index"),
+         counted(values, "value"));
   if (offsets[0] != 0 || offsets[lines] != values)
-    fail("{}: its offsets (indptr) go from {} to {}; from 0 to its {} values is expected", reading.name, offsets[0],
-         offsets[lines], values);
+    fail("{}: its offsets (indptr) go from {} to {}; from 0 to its {} is expected", reading.name, offsets[0],
+         offsets[lines], counted(values, "value"));
   for (std::int64_t i = 0; i < lines; ++i)
     if (offsets[i] > offsets[i + 1])
       fail("{}: its offsets (indptr) descend from {} to {} at {} {}", reading.name, offsets[i], offsets[i + 1], line,
@@ -145,7 +148,7 @@ class ColumnScatter {
 template <class T>
 SparseMatrix<T> make_sparse(const Reading& reading, ColumnPieces<T> pieces) {
   check_offsets(reading, pieces.offsets, pieces.columns, pieces.indices, pieces.values, "column");
-  check_memory(reading, sparse_bytes<T>(2 * pieces.rows, pieces.values), fmt::format("{} values", pieces.values));
+  check_memory(reading, sparse_bytes<T>(2 * pieces.rows, pieces.values), counted(pieces.values, "value"));
   return ColumnScatter<T>(reading, pieces).scatter();
 }
 
@@ -160,7 +163,7 @@ SparseMatrix<T> make_sparse(const Reading& reading, CompressedArrays<T> arrays) 
   sort_rows(reading, x, line, place);
   if (!turned) return x;
   check_memory(reading, 2 * sparse_bytes<T>(std::max(x.rows, x.columns), x.nonzeros()),
-               fmt::format("{} values by columns and by rows", x.nonzeros()));
+               fmt::format("{} by columns and by rows", counted(x.nonzeros(), "value")));
   return transpose(x, reading.context.threads());
 }
 
@@ -168,7 +171,7 @@ template <class T>
 SparseMatrix<T> make_sparse(const Reading& reading, Triplets<T> triplets) {
   const auto entries = triplets.values.size();
   check_memory(reading, sparse_bytes<T>(triplets.rows, 2 * entries) + static_cast<double>(entries) * 4,
-               fmt::format("{} entries of a matrix", entries));
+               fmt::format("{} of a matrix", counted(entries, "entry")));
   SparseMatrix<T> x{triplets.rows, triplets.columns, Array<std::int64_t>::zeros(triplets.rows + 1),
                     Array<std::int32_t>(entries), Array<T>(entries)};
   for (std::int64_t k = 0; k < entries; ++k) {

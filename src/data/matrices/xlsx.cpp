@@ -8,6 +8,7 @@
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "core/text.hpp"
 #include "data/budget.hpp"
 #include "data/bytes/zip.hpp"
 #include "data/matrices/matrix_file.hpp"
@@ -283,7 +284,7 @@ std::string csv_of(const Reading& reading, std::vector<SheetRow> rows) {
       bytes += static_cast<double>(cell.text.size()) + 2;
     }
   check_memory(reading, bytes + static_cast<double>(rows.size()) * static_cast<double>(used.size()),
-               fmt::format("{} rows of {} cells", rows.size(), used.size()));
+               fmt::format("{} of {} cells", counted(rows.size(), "row"), used.size()));
   std::string text;
   for (const auto& row : rows) {
     auto cell = row.begin();

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/text.hpp"
 #include "data/memory/argument.hpp"
 #include "data/memory/labels.hpp"
 #include "data/memory/matrices.hpp"
@@ -37,7 +38,7 @@ std::int64_t size_of(const LabelSpan& labels) {
 
 void check_count(std::string_view argument, const LabelSpan& entries, std::int64_t rows) {
   if (size_of(entries) != rows)
-    fail_argument(argument, "has {} entries, but the matrix has {} rows", size_of(entries), rows);
+    fail_argument(argument, "has {}, but the matrix has {}", counted(size_of(entries), "entry"), counted(rows, "row"));
 }
 
 template <class T>
@@ -101,8 +102,8 @@ Dataset<T> make_dataset(const Context& context, const MatrixInput& input, const 
   }
   if (!options.times.empty()) {
     if (std::ssize(options.times) != dataset.rows())
-      memory::fail_argument("times", "has {} entries, but the matrix has {} rows", options.times.size(),
-                            dataset.rows());
+      memory::fail_argument("times", "has {}, but the matrix has {}", counted(options.times.size(), "entry"),
+                            counted(dataset.rows(), "row"));
     for (std::size_t i = 0; i < options.times.size(); ++i)
       if (!std::isfinite(options.times[i])) memory::fail_argument("times", "entry {} is no finite number", i);
     dataset.row_columns.times = places_of(options.times);

@@ -8,6 +8,7 @@
 #include <sheaf/solvers/predictions.hpp>
 
 #include "core/names.hpp"
+#include "core/text.hpp"
 #include "data/label_numbers.hpp"
 #include "data/memory/argument.hpp"
 #include "data/memory/labels.hpp"
@@ -88,7 +89,7 @@ void take_order(const std::vector<std::string>& class_names, Distinct& classes) 
 void take_risks(const DatasetOptions& options, Target& target) {
   const auto rows = target.values.size();
   if (!options.entries.empty() && options.entries.size() != rows)
-    fail_argument("entries", "has {} entries, but there are {} times", options.entries.size(), rows);
+    fail_argument("entries", "has {}, but there are {} times", counted(options.entries.size(), "entry"), rows);
   for (std::size_t i = 0; i < options.entries.size(); ++i)
     if (!(options.entries[i] < target.values[i]) || !std::isfinite(options.entries[i]))
       fail_argument("entries", "entry {} is {}, but a number below the time {} is expected", i, options.entries[i],
@@ -96,7 +97,7 @@ void take_risks(const DatasetOptions& options, Target& target) {
   target.entries = options.entries;
   target.strata = number_distinct("strata", options.strata).ids;
   if (!target.strata.empty() && target.strata.size() != rows)
-    fail_argument("strata", "has {} entries, but there are {} times", target.strata.size(), rows);
+    fail_argument("strata", "has {}, but there are {} times", counted(target.strata.size(), "entry"), rows);
 }
 
 /// Labels are times.
@@ -104,7 +105,7 @@ void take_events(const DatasetOptions& options, Target& target) {
   const auto& events = options.events;
   if (target.values.empty() || target.fixed_order) fail_argument("labels", "must be times, which are numbers");
   if (events.size() != target.values.size())
-    fail_argument("events", "has {} entries, but there are {} times", events.size(), target.values.size());
+    fail_argument("events", "has {}, but there are {} times", counted(events.size(), "entry"), target.values.size());
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (!(target.values[i] >= 0) && options.entries.empty())
       fail_argument("labels", "entry {} is {}, but a time of 0 or more is expected", i, target.values[i]);
@@ -124,7 +125,7 @@ Distinct number_distinct(std::string_view argument, const LabelSpan& entries) {
 
 void check_names(std::string_view argument, const std::vector<std::string>& names, std::int64_t count) {
   if (std::ssize(names) != count)
-    fail_argument(argument, "has {} names, but the matrix has {} columns", names.size(), count);
+    fail_argument(argument, "has {}, but the matrix has {}", counted(names.size(), "name"), counted(count, "column"));
   std::unordered_set<std::string_view> seen;
   for (std::size_t j = 0; j < names.size(); ++j) {
     if (!is_utf8(names[j])) fail_argument(argument, "entry {} is no UTF-8 text: {}", j, shown(names[j]));
@@ -160,7 +161,8 @@ std::vector<float> make_row_weights(const FloatSpan& weights, std::int64_t rows)
   return std::visit(
       [&](auto span) {
         if (std::ssize(span) != rows)
-          memory::fail_argument("row_weights", "has {} entries, but the dataset has {} rows", span.size(), rows);
+          memory::fail_argument("row_weights", "has {}, but the dataset has {}", counted(span.size(), "entry"),
+                                counted(rows, "row"));
         std::vector<float> result;
         for (const auto weight : span) {
           result.push_back(static_cast<float>(weight));

@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/text.hpp"
 #include "data/memory/argument.hpp"
 #include "data/memory/matrices.hpp"
 
@@ -29,10 +30,11 @@ void check_sizes(const SparseInput& input, const Axes& axes) {
   check_extent("rows", input.rows);
   check_extent("columns", input.columns);
   if (size_of(input.offsets) != axes.major + 1)
-    fail_argument("offsets", "has {} entries, but {} {} need {}", size_of(input.offsets), axes.major, axes.majors,
-                  axes.major + 1);
+    fail_argument("offsets", "has {}, but {} {} need {}", counted(size_of(input.offsets), "entry"), axes.major,
+                  axes.majors, axes.major + 1);
   if (size_of(input.indices) != size_of(input.values))
-    fail_argument("indices", "has {} entries, but 'values' has {}", size_of(input.indices), size_of(input.values));
+    fail_argument("indices", "has {}, but 'values' has {}", counted(size_of(input.indices), "entry"),
+                  size_of(input.values));
 }
 
 Array<std::int64_t> import_offsets(const SparseInput& input, int threads) {

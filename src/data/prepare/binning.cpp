@@ -145,7 +145,7 @@ BinningOptions with_bins(BinningOptions options, std::int64_t rows, const Binned
 std::string describe_bins(const BinningOptions& options, bool automatic) {
   if (options.method == BinMethod::as_given) return "states as given";
   if (options.method == BinMethod::mdlp) return "cuts by mdlp";
-  return fmt::format("{} bins of equal {}{}", options.bins,
+  return fmt::format("{} of equal {}{}", counted(options.bins, "bin"),
                      options.method == BinMethod::equal_width ? "width" : "frequency",
                      automatic ? ", a number that follows from the rows and classes" : "");
 }

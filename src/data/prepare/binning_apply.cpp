@@ -61,7 +61,7 @@ struct Coder {
 template <class T>
 void check_features(const Binning& binning, const Dataset<T>& dataset) {
   if (binning.features() != dataset.features())
-    fail("the cuts were learnt on {} features and the dataset {} has {}", binning.features(), dataset.source,
+    fail("the cuts were learnt on {} and the dataset {} has {}", counted(binning.features(), "feature"), dataset.source,
          dataset.features());
   for (std::int64_t j = 0; j < dataset.features(); ++j) {
     const auto at = static_cast<std::size_t>(j);

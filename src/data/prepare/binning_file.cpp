@@ -23,6 +23,7 @@
 
 #include <sheaf/io.hpp>
 
+#include "core/text.hpp"
 #include "data/bytes/text_source.hpp"
 #include "data/prepare/binning.hpp"
 #include "data/text/escape.hpp"
@@ -74,8 +75,8 @@ void read_width(LineReader& reader, BinRule& rule) {
   rule.high = read_value(reader, "the highest value");
   const bool good = rule.states == 1 ? rule.low == rule.high : rule.low < rule.high;
   if (!good || !std::isfinite(rule.high - rule.low))
-    reader.fail_here(fmt::format("the highest value {} does not go with the lowest {} and {} states", rule.high,
-                                 rule.low, rule.states));
+    reader.fail_here(fmt::format("the highest value {} does not go with the lowest {} and {}", rule.high, rule.low,
+                                 counted(rule.states, "state")));
   reader.skip(reader.word());
 }
 

@@ -9,6 +9,7 @@
 #include "core/fail.hpp"
 #include "core/names.hpp"
 #include "core/parallel.hpp"
+#include "core/text.hpp"
 #include "data/nominal.hpp"
 #include "data/prepare/dense.hpp"
 #include "data/prepare/scaling.hpp"
@@ -63,8 +64,8 @@ bool changes(const Scaling& scaling, std::int64_t feature) {
 template <class T>
 void check_features(const Scaling& scaling, const Dataset<T>& dataset) {
   if (scaling.features() != dataset.features())
-    fail("the scaling was learnt on {} features and the dataset {} has {}", scaling.features(), dataset.source,
-         dataset.features());
+    fail("the scaling was learnt on {} and the dataset {} has {}", counted(scaling.features(), "feature"),
+         dataset.source, dataset.features());
   for (std::int64_t j = 0; j < dataset.features() && !dataset.levels.empty(); ++j)
     if (is_nominal(dataset, j) && changes(scaling, j))
       fail(

@@ -9,6 +9,7 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "core/text.hpp"
 #include "data/budget.hpp"
 #include "data/read/arff_header.hpp"
 #include "data/read/columns.hpp"
@@ -131,7 +132,7 @@ Dataset<T> ArffReader<T>::read() {
   check_memory(reading_,
                sparse_ ? static_cast<double>(most) * (sizeof(std::int32_t) + sizeof(T))
                        : dense_bytes(rows_, features, sizeof(T)),
-               fmt::format("{} rows of {} features", rows_, features));
+               fmt::format("{} of {}", counted(rows_, "row"), counted(features, "feature")));
   if (sparse_) {
     loose_ = {rows_, features, Array<std::int64_t>(rows_ + 1), Array<std::int32_t>(most), Array<T>(most)};
   } else {
@@ -206,7 +207,7 @@ void ArffReader<T>::parse_dense(const char* at, const char* line, std::int64_t r
     at = skip_arff_blanks(at, line);
     if (at_arff_end(at, line))
       fail_at(reading_, at,
-              fmt::format("the row ends after {} values; there are {} attributes", j, feature_of_.size()));
+              fmt::format("the row ends after {}; there are {} attributes", counted(j, "value"), feature_of_.size()));
     const char* value_at = at;
     const Value value = parse_value(at, line, j);
     if (feature_of_[j] >= 0)
@@ -309,7 +310,7 @@ auto ArffReader<T>::parse_nominal(const ArffAttribute& attribute, const ArffToke
   const auto found = attribute.level_ids.find(token.plain());
   if (found == attribute.level_ids.end())
     fail_at(reading_, token.at,
-            fmt::format("{} is none of the {} values of {}", shown(token.text), attribute.levels.size(),
+            fmt::format("{} is none of the {} of {}", shown(token.text), counted(attribute.levels.size(), "value"),
                         shown(attribute.name)));
   const auto level = static_cast<std::size_t>(found->second);
   return {static_cast<T>(level), attribute.levels[level], attribute.level_numbers[level], false};

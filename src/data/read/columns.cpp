@@ -12,6 +12,7 @@
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "core/text.hpp"
 
 namespace sheaf {
 namespace {
@@ -30,8 +31,8 @@ std::int64_t find_column(const Reading& reading, const std::vector<std::string>&
   }
   const std::int64_t column = position > 0 ? position - 1 : columns + position;
   if (position == 0 || column < 0 || column >= columns)
-    fail_usage("{}: there is no column {}: the file has {} columns, counted from 1, or from -1 backwards", reading.name,
-               position, columns);
+    fail_usage("{}: there is no column {}: the file has {}, counted from 1, or from -1 backwards", reading.name,
+               position, counted(columns, "column"));
   return column;
 }
 
@@ -203,11 +204,11 @@ void check_roles(const Reading& reading, const ColumnRoles& roles) {
   if (roles.event >= 0 && roles.label < 0)
     fail_usage("{}: events need times: name the column of the times with --label", reading.name);
   if (roles.event >= 0 && labels.size() > 1)
-    fail_usage("{}: --label names {} columns, but events belong to one time; name one column", reading.name,
-               labels.size());
+    fail_usage("{}: --label names {}, but events belong to one time; name one column", reading.name,
+               counted(labels.size(), "column"));
   if (labels.size() > 1 && reading.options.task == LabelKind::classes)
-    fail_usage("{}: --label names {} columns, and several targets are numbers, not classes; name one column",
-               reading.name, labels.size());
+    fail_usage("{}: --label names {}, and several targets are numbers, not classes; name one column", reading.name,
+               counted(labels.size(), "column"));
   if (roles.event < 0 && (roles.entry >= 0 || roles.strata >= 0))
     fail_usage(
         "{}: entries and strata (--entry, --strata) are for survival; name the column of the events with --event",

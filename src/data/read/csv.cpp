@@ -10,6 +10,7 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "core/text.hpp"
 #include "data/budget.hpp"
 #include "data/read/columns.hpp"
 #include "data/read/csv_fields.hpp"
@@ -47,7 +48,7 @@ class CsvReader {
     }
     x_.columns = static_cast<std::int64_t>(layout_.roles.features.size());
     check_memory(reading_, dense_bytes(x_.rows, x_.columns, sizeof(T)),
-                 fmt::format("{} rows of {} features", x_.rows, x_.columns));
+                 fmt::format("{} of {}", counted(x_.rows, "row"), counted(x_.columns, "feature")));
     x_.values = Array<T>(x_.rows * x_.columns);
     label_columns_ = layout_.roles.labels();
     for (std::size_t c = 0; c < label_columns_.size(); ++c) labels_.emplace_back(x_.rows);
@@ -353,8 +354,7 @@ void CsvReader<T>::note_spelling(std::size_t column, const Spelling& spelling, s
     say(fmt::format("is in per cent: the value of {} is the number before the sign", shown(example)));
   if (limits > 0)
     say(fmt::format("has {} beyond a limit of measurement, as in {}, which {} read as the limit itself",
-                    limits == 1 ? "1 value" : fmt::format("{} values", limits), shown(example),
-                    limits == 1 ? "is" : "are"));
+                    counted(limits, "value"), shown(example), limits == 1 ? "is" : "are"));
 }
 
 /// A column that holds numbers and texts is a defect: it is unknown which of them are wrong.
@@ -423,9 +423,9 @@ void CsvReader<T>::take_texts() {
     if (levels_.empty()) levels_.resize(layout_.roles.features.size());
     levels_[f] = made.names;
     if (!layout_.roles.nominal[column])
-      nominal.push_back(fmt::format("{} ({} levels)",
+      nominal.push_back(fmt::format("{} ({})",
                                     layout_.names[column].empty() ? std::to_string(column + 1) : layout_.names[column],
-                                    made.names.size()));
+                                    counted(made.names.size(), "level")));
     if (!reading_.options.known && layout_.roles.group < 0 && means_group(layout_.names[column]))
       notes_.push_back(fmt::format("{}: {} looks like whose rows they are; --group {} keeps the rows of each together",
                                    reading_.name, described(column), layout_.names[column]));
@@ -662,9 +662,9 @@ std::string CsvReader<T>::described(std::size_t column) const {
 
 template <class T>
 void CsvReader<T>::fail_short(const char* at, std::size_t fields) const {
-  fail_at(
-      reading_, at,
-      fmt::format("the row ends after {} fields; {} are expected, as in the first row", fields, is_feature_.size()));
+  fail_at(reading_, at,
+          fmt::format("the row ends after {}; {} are expected, as in the first row", counted(fields, "field"),
+                      is_feature_.size()));
 }
 
 template <class T>
@@ -672,8 +672,8 @@ void CsvReader<T>::fail_long(const char* at, const char* end) const {
   const char* extra = at + 1;
   const std::size_t more = next_record(reading_, layout_.delimiter, ++at, end).size();
   fail_at(reading_, extra,
-          fmt::format("the row has {} fields; {} are expected, as in the first row", is_feature_.size() + more,
-                      is_feature_.size()));
+          fmt::format("the row has {}; {} are expected, as in the first row",
+                      counted(is_feature_.size() + more, "field"), is_feature_.size()));
 }
 
 /// Rows without a label teach nothing; a model predicts them, and then no label counts.

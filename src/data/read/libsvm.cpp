@@ -9,6 +9,7 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "core/text.hpp"
 #include "data/read/count_bytes.hpp"
 #include "data/read/label_column.hpp"
 #include "data/read/reading.hpp"
@@ -152,13 +153,13 @@ class LibsvmReader {
       fail_usage("{}: LIBSVM's format has one label, and --label names several; give the dataset as CSV or ARFF",
                  reading_.name);
     if (reading_.options.features < 0 || reading_.options.features > largest_index)
-      fail_usage("{} features cannot be made; from 0 (as many as the file has) to {}", reading_.options.features,
-                 largest_index);
+      fail_usage("{} cannot be made; from 0 (as many as the file has) to {}",
+                 counted(reading_.options.features, "feature"), largest_index);
     count();
     check_memory(reading_,
                  static_cast<double>(total_.rows) * sizeof(std::int64_t) +
                      static_cast<double>(total_.entries) * (sizeof(std::int32_t) + sizeof(T)),
-                 fmt::format("{} rows with {} values", total_.rows, total_.entries));
+                 fmt::format("{} with {}", counted(total_.rows, "row"), counted(total_.entries, "value")));
     x_.offsets = Array<std::int64_t>(total_.rows + 1);
     x_.indices = Array<std::int32_t>(total_.entries);
     x_.values = Array<T>(total_.entries);

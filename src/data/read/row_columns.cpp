@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "data/class_order.hpp"
 #include "data/read/columns.hpp"
 #include "data/text/moments.hpp"
@@ -88,9 +89,9 @@ void read_folds(const Reading& reading, const TextColumn& cells, std::int64_t ro
          reading.name, shown(name), shown(distinct.names.front()));
   if (training && folds > 1)
     fail(
-        "{}: the split {} has rows to train on and {} other values: {}; give train and test for one split, or a fold "
+        "{}: the split {} has rows to train on and {}: {}; give train and test for one split, or a fold "
         "for every row",
-        reading.name, shown(name), folds, some_names(into.fold_names));
+        reading.name, shown(name), counted(folds, "other value"), some_names(into.fold_names));
   into.folds.reserve(static_cast<std::size_t>(rows));
   for (const auto id : distinct.ids) into.folds.push_back(fold[static_cast<std::size_t>(id)]);
 }

@@ -1,6 +1,7 @@
 #include "data/read/storage.hpp"
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 
 namespace sheaf {
 
@@ -13,8 +14,8 @@ Matrix<T> stored_as(const Reading& reading, SparseMatrix<T> x) {
   const Storage storage = reading.options.storage;
   if (storage == Storage::sparse || (storage == Storage::automatic && !(full && fits))) return x;
   if (!fits)
-    fail("{}: {} rows of {} features do not fit into {} as a dense matrix; read them as sparse", reading.name, x.rows,
-         x.columns, format_bytes(memory));
+    fail("{}: {} of {} features do not fit into {} as a dense matrix; read them as sparse", reading.name,
+         counted(x.rows, "row"), x.columns, format_bytes(memory));
   return to_dense(x, reading.context.threads());
 }
 

@@ -11,6 +11,7 @@
 #include "core/names.hpp"
 #include "core/parallel.hpp"
 #include "core/random.hpp"
+#include "core/text.hpp"
 #include "data/split/group_splits.hpp"
 #include "data/split/time_windows.hpp"
 
@@ -38,7 +39,7 @@ void check_labels(std::int64_t rows, std::span<const std::int32_t> labels, const
 void check_count(std::int64_t rows, const SplitOptions& options) {
   const bool folds = options.kind <= SplitKind::stratified_group_k_fold;
   if (rows > std::numeric_limits<std::int32_t>::max())
-    fail_usage("{} rows can't be split, only up to {}", rows, std::numeric_limits<std::int32_t>::max());
+    fail_usage("{} can't be split, only up to {}", counted(rows, "row"), std::numeric_limits<std::int32_t>::max());
   if (rows < 2) fail_usage("splitting into training and test rows needs at least 2 rows, not {}", rows);
   if (options.kind == SplitKind::leave_one_out) return;
   if (folds && options.count < 2) fail_usage("cross-validation needs at least 2 folds, not {}", options.count);
@@ -63,8 +64,8 @@ void check_fold_classes(const Members& members, std::int32_t folds) {
     const auto size = members.size(c);
     if (size == 0 || size >= folds) continue;
     if (size == 1)
-      fail_usage("class {} (from 0) has only 1 row, which can't be in each of {} folds; leave it out, or use kfold", c,
-                 folds);
+      fail_usage("class {} (from 0) has only 1 row, which can't be in each of {}; leave it out, or use kfold", c,
+                 counted(folds, "fold"));
     fail_usage("class {} (from 0) has only {} rows, fewer than the {} folds; use at most {} folds, or kfold", c, size,
                folds, size);
   }

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 
 namespace sheaf {
 namespace {
@@ -40,12 +41,13 @@ TimeWindows::TimeWindows(std::int64_t rows, std::span<const std::int32_t> times,
       window_(options.window),
       gap_(options.gap) {
   const auto* what = times.empty() ? "rows" : "different times";
-  if (test_size_ < 1) fail_usage("{} splits by time need at least {} {}, not {}", splits_, splits_ + 1, what, count_);
+  if (test_size_ < 1)
+    fail_usage("{} by time need at least {} {}, not {}", counted(splits_, "split"), splits_ + 1, what, count_);
   if (test_size_ > count_ || gap_ > count_ || splits_ * test_size_ + gap_ >= count_)
     fail_usage(
-        "{} splits that test {} {} each after a gap of {} need more than {} of them, not {}; take fewer splits, a "
+        "{} that test {} {} each after a gap of {} need more than {} of them, not {}; take fewer splits, a "
         "smaller test size or a smaller gap",
-        splits_, test_size_, what, gap_, splits_ * test_size_ + gap_, count_);
+        counted(splits_, "split"), test_size_, what, gap_, splits_ * test_size_ + gap_, count_);
 }
 
 std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>> TimeWindows::rows_of(

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 
 namespace sheaf {
 
@@ -129,7 +130,7 @@ class LineReader {
   void end_file(std::int64_t features) {
     if (at_end()) return;
     next_line("nothing");
-    fail_here(fmt::format("expected the end of the file after {} features", features));
+    fail_here(fmt::format("expected the end of the file after {}", counted(features, "feature")));
   }
 
  private:

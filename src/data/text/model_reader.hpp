@@ -14,6 +14,7 @@
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "core/text.hpp"
 
 namespace sheaf {
 
@@ -110,7 +111,8 @@ class ModelReader {
   void check_features(std::int64_t features) const {
     constexpr std::int64_t most = std::int64_t{1} << 27;
     if (features > most)
-      fail_here(fmt::format("{} features, or weights of them, are more than a model may have, {}", features, most));
+      fail_here(fmt::format("{}, or weights of them, are more than a model may have, {}", counted(features, "feature"),
+                            most));
   }
 
   void end_line() {

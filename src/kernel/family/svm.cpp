@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "data/text/model_file.hpp"
 #include "family/family.hpp"
 #include "family/values.hpp"
@@ -150,8 +151,8 @@ class SvmSearch : public FamilySearch {
     return trained_model(train_svm(context, dataset_, options_at(point), row_weights_));
   }
   std::string failure(const TaskFit& fit) const override {
-    return fmt::format("after {} steps the optimality conditions are violated by {:.3g}, {:.3g} was wanted",
-                       fit.iterations, fit.gradient_norm, fit.tolerance);
+    return fmt::format("after {} the optimality conditions are violated by {:.3g}, {:.3g} was wanted",
+                       counted(fit.iterations, "step"), fit.gradient_norm, fit.tolerance);
   }
   KernelCounts kernel_counts() const override { return counts_; }
 

@@ -22,6 +22,7 @@
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "core/text.hpp"
 #include "data/labels.hpp"
 #include "data/text/model_file.hpp"
 #include "kernel/model/file_text.hpp"
@@ -133,7 +134,7 @@ void check_heading(const ModelReader& reader, const Heading& heading, const SvmM
   const auto svms = heading.rho.size();
   if ((!model.sigmoid_a.empty() && model.sigmoid_a.size() != svms) ||
       (!model.sigmoid_b.empty() && model.sigmoid_b.size() != svms))
-    reader.fail_here(fmt::format("probA and probB must hold {} numbers, one for each rho", svms));
+    reader.fail_here(fmt::format("probA and probB must hold {}, one for each rho", counted(svms, "number")));
   if (!model.has_classes()) {
     if (!model.class_names.empty()) reader.fail_here(fmt::format("{} has no label", to_string(model.kind)));
     return;
@@ -141,8 +142,8 @@ void check_heading(const ModelReader& reader, const Heading& heading, const SvmM
   if (model.class_names.empty()) reader.fail_here("no label stands before the support vectors");
   if (heading.counts.empty()) reader.fail_here("no nr_sv stands before the support vectors");
   if (std::ssize(model.class_names) != heading.classes || std::ssize(heading.counts) != heading.classes)
-    reader.fail_here(fmt::format("{} labels and {} numbers of nr_sv do not suit {} classes", model.class_names.size(),
-                                 heading.counts.size(), heading.classes));
+    reader.fail_here(fmt::format("{} and {} of nr_sv do not suit {}", counted(model.class_names.size(), "label"),
+                                 counted(heading.counts.size(), "number"), counted(heading.classes, "class")));
   reader.check_room(heading.vectors);
   const auto sum = std::accumulate(heading.counts.begin(), heading.counts.end(), std::int64_t{0});
   if (sum != heading.vectors)

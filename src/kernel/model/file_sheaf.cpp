@@ -28,6 +28,7 @@
 #include <array>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "data/text/model_file.hpp"
 #include "kernel/model/file_text.hpp"
 #include "kernel/model/plan.hpp"
@@ -95,7 +96,8 @@ void describe_svms(File& file, Model& model) {
   });
   if constexpr (File::reading) {
     if (model.has_classes() == model.class_names.empty())
-      file.fail_here(fmt::format("{} does not suit {} classes", to_string(model.kind), model.class_names.size()));
+      file.fail_here(
+          fmt::format("{} does not suit {}", to_string(model.kind), counted(model.class_names.size(), "class")));
     file.check_room(count);
     model.svms.resize(static_cast<std::size_t>(count));
   }

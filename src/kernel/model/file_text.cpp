@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/text.hpp"
+
 namespace sheaf {
 namespace kernel {
 const std::vector<std::string>& kind_names() {
@@ -51,7 +53,8 @@ void SupportReader::read_features(ModelReader& reader) {
         before.fail_expected("0:SERIAL, the number of a training row");
       serial = static_cast<std::int32_t>(value);
     } else if (!precomputed) {
-      if (index > most_) before.fail_here(fmt::format("the index {} is beyond the {} features", index, most_));
+      if (index > most_)
+        before.fail_here(fmt::format("the index {} is beyond the {}", index, counted(most_, "feature")));
       rows_->add(index - 1, value);
     }
   }

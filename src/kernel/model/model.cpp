@@ -3,6 +3,7 @@
 #include <sheaf/solvers/svm.hpp>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "data/labels.hpp"
 #include "data/parameter_rows.hpp"
 #include "kernel/model/plan.hpp"
@@ -71,9 +72,9 @@ std::vector<std::string> warnings_of(const SvmModel& model) {
   for (std::size_t m = 0; m < model.fits.size(); ++m)
     if (!model.fits[m].converged)
       warnings.push_back(
-          fmt::format("{} did not converge: after {} steps the optimality conditions are violated by {:.3g}; scale the "
+          fmt::format("{} did not converge: after {} the optimality conditions are violated by {:.3g}; scale the "
                       "features (sheaf scale), or take a smaller C or a larger tolerance",
-                      svm_name(model, m), model.fits[m].iterations, model.fits[m].violation));
+                      svm_name(model, m), counted(model.fits[m].iterations, "step"), model.fits[m].violation));
   return warnings;
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "data/labels.hpp"
 
 namespace sheaf::kernel {
@@ -31,8 +32,9 @@ void check_nu(const Labels& labels, const SvmOptions& options, std::span<const f
         sides.negative == SvmTask::rest ? all - first : counts[static_cast<std::size_t>(sides.negative)];
     if (first == 0 || second == 0) continue;  // a class without rows takes no part
     if (options.nu * (first + second) / 2 > std::min(first, second))
-      fail("specified nu is infeasible: of {} rows of class {} against {} others, nu can be {:.6g} at most, not {}",
-           first, labels.class_names[p], second, 2 * std::min(first, second) / (first + second), options.nu);
+      fail("specified nu is infeasible: of {} of class {} against {} others, nu can be {:.6g} at most, not {}",
+           counted(first, "row"), labels.class_names[p], second, 2 * std::min(first, second) / (first + second),
+           options.nu);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <sheaf/solvers/svm.hpp>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "data/borrowed.hpp"
 #include "data/predictions.hpp"
 #include "kernel/model/plan.hpp"
@@ -57,8 +58,8 @@ std::vector<BinarySvm> svms_for(const SvmModel& model, const Dataset<T>& dataset
     for (auto& row : svm.rows) {
       row = model.serials[static_cast<std::size_t>(row)];
       if (row >= dataset.features())
-        fail("{}: has {} columns; the model needs the kernel value with training row {}", dataset.source,
-             dataset.features(), row + 1);
+        fail("{}: has {}; the model needs the kernel value with training row {}", dataset.source,
+             counted(dataset.features(), "column"), row + 1);
     }
   return svms;
 }

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 
 namespace sheaf::kernel {
 namespace {
@@ -70,7 +71,7 @@ struct RhoBounds {
 void check_weights(const SvmSheaf& sheaf) {
   if (sheaf.row_weights.empty()) return;
   if (static_cast<std::int64_t>(sheaf.row_weights.size()) != sheaf.examples * sheaf.weight_columns)
-    fail("there are {} row weights for {} rows", sheaf.row_weights.size(), sheaf.examples);
+    fail("there are {} row weights for {}", sheaf.row_weights.size(), counted(sheaf.examples, "row"));
   for (const float weight : sheaf.row_weights)
     if (!std::isfinite(weight) || weight < 0) fail("a row weight is {}; weights are 0 or more", weight);
 }
@@ -246,7 +247,7 @@ void check_sheaf(const SvmSheaf& sheaf, std::int64_t rows, std::int64_t features
   for (const SvmTask& task : sheaf.tasks) check_task(sheaf, task);
   if (!(params.tolerance > 0)) fail_usage("the tolerance is {}; it must be above 0", params.tolerance);
   if (params.kernel.type == KernelType::precomputed && features < rows)
-    fail("a precomputed kernel of {} rows needs {} columns; there are {}", rows, rows, features);
+    fail("a precomputed kernel of {} needs {}; there are {}", counted(rows, "row"), counted(rows, "column"), features);
   if (params.kernel.degree < 0) fail_usage("the degree is {}; it must be 0 or more", params.kernel.degree);
   if (!std::isfinite(params.kernel.gamma) || params.kernel.gamma < 0)
     fail_usage("gamma is {}; it must be 0 or more", params.kernel.gamma);

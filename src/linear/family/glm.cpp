@@ -4,6 +4,7 @@
 #include <sheaf/solvers/losses.hpp>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "data/matrix_bytes.hpp"
 #include "data/text/model_file.hpp"
 #include "family/family.hpp"
@@ -133,8 +134,8 @@ class GlmSearch : public FamilySearch {
     return trained_model(train_glm(context, dataset_, options, row_weights_));
   }
   std::string failure(const TaskFit& fit) const override {
-    return fmt::format("the gradient is {:.3g} of the one at the start after {} steps, {:.3g} was wanted",
-                       fit.gradient_norm, fit.iterations, fit.tolerance);
+    return fmt::format("the gradient is {:.3g} of the one at the start after {}, {:.3g} was wanted", fit.gradient_norm,
+                       counted(fit.iterations, "step"), fit.tolerance);
   }
 
  private:

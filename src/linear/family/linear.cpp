@@ -4,6 +4,7 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "core/text.hpp"
 #include "data/matrix_bytes.hpp"
 #include "data/text/model_file.hpp"
 #include "family/family.hpp"
@@ -246,8 +247,8 @@ class LinearSearch : public FamilySearch {
     if (options_.method == LinearMethod::dual)
       return fmt::format("{:.3g} is left after {} passes, {:.3g} was wanted", fit.gradient_norm, fit.iterations,
                          fit.tolerance);
-    return fmt::format("|gradient| is {:.3g} after {} steps, {:.3g} was wanted", fit.gradient_norm, fit.iterations,
-                       fit.tolerance);
+    return fmt::format("|gradient| is {:.3g} after {}, {:.3g} was wanted", fit.gradient_norm,
+                       counted(fit.iterations, "step"), fit.tolerance);
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <sheaf/solvers/splits.hpp>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "data/name_source.hpp"
 #include "linear/dual/dual.hpp"
 #include "linear/model/problem.hpp"
@@ -39,7 +40,7 @@ Folds make_folds(const Context& context, const Dataset<T>& dataset, const Linear
   const std::int64_t bytes =
       dataset.rows() * std::min<std::int64_t>(count, dataset.rows()) * std::int64_t{sizeof(float)};
   if (bytes > context.memory())
-    fail("the row weights of {} folds take {}, more than the {} that may be used; take fewer folds", count,
+    fail("the row weights of {} take {}, more than the {} that may be used; take fewer folds", counted(count, "fold"),
          format_bytes(bytes), format_bytes(context.memory()));
   Folds folds{name_source(dataset.source, [&] { return make_splits(dataset.rows(), {}, {}, split); }),
               linear::make_problem(context, dataset.target, dataset.source, dataset.rows(), options),

@@ -22,6 +22,7 @@
 #include <sheaf/solvers/losses.hpp>
 
 #include "core/names.hpp"
+#include "core/text.hpp"
 #include "data/labels.hpp"
 #include "data/text/model_file.hpp"
 #include "linear/model/formats.hpp"
@@ -102,8 +103,8 @@ Heading read_heading(ModelReader& reader) {
   if (heading.features < 0) reader.fail_here("no nr_feature stands before the weights");
   if (labelled && heading.labels.empty()) reader.fail_here("no labels stand before the weights");
   if (labelled && (heading.classes < 2 || std::ssize(heading.labels) != heading.classes))
-    reader.fail_here(
-        fmt::format("{} labels do not suit {} classes; expected two or more", heading.labels.size(), heading.classes));
+    reader.fail_here(fmt::format("{} labels do not suit {}; expected two or more", heading.labels.size(),
+                                 counted(heading.classes, "class")));
   if (one_class && !heading.rho) reader.fail_here("no rho stands before the weights of a one-class model");
   if (one_class && heading.has_bias) reader.fail_here("a one-class model has no bias");
   reader.take("w");

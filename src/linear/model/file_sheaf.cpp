@@ -63,6 +63,7 @@
 #include <sheaf/solvers/linear.hpp>
 #include <sheaf/solvers/losses.hpp>
 
+#include "core/text.hpp"
 #include "data/text/model_file.hpp"
 #include "linear/model/formats.hpp"
 #include "linear/model/glm_problem.hpp"
@@ -86,7 +87,7 @@ void describe_solver(File& file, Model& model) {
     if (solver == all.end()) file.fail_expected("the name of a solver");
     const bool too_few = solver->loss == Loss::softmax && model.class_names.size() < 3;
     if (too_few || solver->regression != model.class_names.empty())
-      file.fail_here(fmt::format("the solver {} does not suit {} classes", word, model.class_names.size()));
+      file.fail_here(fmt::format("the solver {} does not suit {}", word, counted(model.class_names.size(), "class")));
     model.solver = word;
     const auto count = model.class_names.size();
     const bool one_value = count == 0 || (count == 2 && model.solver != "MCSVM_CS");
@@ -178,8 +179,8 @@ void describe_glm(File& file, Model& model) {
     const bool classes = glm_kind(glm.family, glm.link).classes;
     const bool several = glm.family == GlmFamily::multinomial;
     if (classes == model.class_names.empty() || several != (model.columns > 1))
-      file.fail_here(
-          fmt::format("the family {} does not suit {} classes", to_string(glm.family), model.class_names.size()));
+      file.fail_here(fmt::format("the family {} does not suit {}", to_string(glm.family),
+                                 counted(model.class_names.size(), "class")));
   }
   file.choice(glm.solver, names_up_to(GlmSolver::accelerated));
   file.choice(glm.separated, separated);
@@ -369,7 +370,7 @@ void read_weights(ModelReader& file, LinearModel& model, bool named) {
   std::int64_t lines = 0;
   file.count("weights", lines, [&](std::int64_t found) {
     if (found <= model.features && (!named || model.net || found == model.features)) return std::string();
-    return fmt::format("{} lines do not suit {} features", found, model.features);
+    return fmt::format("found {} for {}", counted(found, "line"), counted(model.features, "feature"));
   });
   std::int64_t last = 0;
   for (std::int64_t k = 0; k < lines; ++k) read_feature(file, model, named, last);

@@ -8,6 +8,7 @@
 #include <sheaf/solvers/losses.hpp>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "linear/model/glm_problem.hpp"
 #include "statistics/distributions.hpp"
 
@@ -45,7 +46,8 @@ void check_same_rows(const LinearModel& first, const LinearModel& second) {
   const auto& a = first.glm->statistics;
   const auto& b = second.glm->statistics;
   if (a.rows != b.rows)
-    fail("the models were trained on {} and {} rows; a likelihood-ratio test needs the same ones", a.rows, b.rows);
+    fail("the models were trained on {} and {}; a likelihood-ratio test needs the same ones", a.rows,
+         counted(b.rows, "row"));
   const bool comparable = first.glm->family != GlmFamily::negative_binomial && (first.bias > 0) == (second.bias > 0);
   if (first.class_names != second.class_names || (comparable && !near(a.null_deviance, b.null_deviance)))
     fail(

@@ -6,6 +6,7 @@
 #include <sheaf/solvers/glm.hpp>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "data/read/number_lines.hpp"
 #include "linear/model/glm_statistics.hpp"
 #include "statistics/distributions.hpp"
@@ -27,9 +28,9 @@ void check_shape(const GlmProblem& problem, std::int64_t features) {
   const std::int64_t weights = features + (problem.params.intercept ? 1 : 0);
   if (weights < rows) return;
   fail(
-      "{} rows do not determine {} weights of each decision value without a penalty; give one (--alpha 0.01, or let "
+      "{} rows do not determine {} of each decision value without a penalty; give one (--alpha 0.01, or let "
       "sheaf search find it), or select features first (sheaf select)",
-      rows, weights);
+      rows, counted(weights, "weight"));
 }
 
 /// The fit, with theta estimated in turn with the weights if it is open, as MASS's glm.nb does.
@@ -147,7 +148,7 @@ std::vector<double> read_offsets(const std::string& path, std::int64_t rows) {
     if (i == 0) columns = offsets.size();
     reader.end_line();
   }
-  reader.end_file(fmt::format("the offsets of {} rows", rows));
+  reader.end_file(fmt::format("the offsets of {}", counted(rows, "row")));
   return offsets;
 }
 

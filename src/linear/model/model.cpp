@@ -8,6 +8,7 @@
 #include <sheaf/solvers/losses.hpp>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "data/parameter_rows.hpp"
 #include "linear/losses/losses.hpp"
 
@@ -90,9 +91,9 @@ void warn_of_nets(const LinearModel& model, std::vector<std::string>& warnings) 
     if (whole && c > 0) break;  // the fit of all classes
     const auto what = whole ? std::string("the net") : "class " + model.class_names[c];
     warnings.push_back(fmt::format(
-        "{} at alpha = {} did not converge: the duality gap is {:.3g} after {} epochs, {:.3g} was wanted; scale the "
+        "{} at alpha = {} did not converge: the duality gap is {:.3g} after {}, {:.3g} was wanted; scale the "
         "features (--standardise), use double precision, or take more epochs, a larger alpha or a larger tolerance",
-        what, model.net->alpha, fit.gap, fit.epochs, fit.tolerance));
+        what, model.net->alpha, fit.gap, counted(fit.epochs, "epoch"), fit.tolerance));
   }
 }
 
@@ -100,9 +101,9 @@ void warn_of_glm(const LinearModel& model, std::vector<std::string>& warnings) {
   const auto& glm = *model.glm;
   if (!glm.fit.converged)
     warnings.push_back(fmt::format(
-        "the model did not converge: the gradient is {:.3g} of the one at the start after {} steps, {:.3g} was wanted; "
+        "the model did not converge: the gradient is {:.3g} of the one at the start after {}, {:.3g} was wanted; "
         "scale the features, use double precision, or give a penalty (--alpha) or a larger tolerance",
-        glm.fit.gradient_norm, glm.fit.iterations, glm.fit.tolerance));
+        glm.fit.gradient_norm, counted(glm.fit.iterations, "step"), glm.fit.tolerance));
   if (glm.separated && glm.family == GlmFamily::cox)
     warnings.emplace_back(
         "the likelihood rises without end as some weights grow, for their features put events in order without a "
@@ -235,9 +236,9 @@ std::vector<std::string> warnings_of(const LinearModel& model) {
     }
     if (solver_named(model.solver).penalty == LinearPenalty::l1) {
       warnings.push_back(
-          fmt::format("{} at C = {} did not converge: the duality gap is {:.3g} after {} epochs, {:.3g} was wanted; "
+          fmt::format("{} at C = {} did not converge: the duality gap is {:.3g} after {}, {:.3g} was wanted; "
                       "scale the features, or take a smaller C or a larger tolerance",
-                      what, model.cost, fit.gradient_norm, fit.iterations, fit.tolerance));
+                      what, model.cost, fit.gradient_norm, counted(fit.iterations, "epoch"), fit.tolerance));
       continue;
     }
     if (model.is_dual()) {
@@ -250,9 +251,9 @@ std::vector<std::string> warnings_of(const LinearModel& model) {
       continue;
     }
     warnings.push_back(
-        fmt::format("{} at C = {} did not converge: |gradient| is {:.3g} after {} steps, {:.3g} was wanted; scale the "
+        fmt::format("{} at C = {} did not converge: |gradient| is {:.3g} after {}, {:.3g} was wanted; scale the "
                     "features, use double precision, or take a smaller C or a larger tolerance",
-                    what, model.cost, fit.gradient_norm, fit.iterations, fit.tolerance));
+                    what, model.cost, fit.gradient_norm, counted(fit.iterations, "step"), fit.tolerance));
   }
   return warnings;
 }

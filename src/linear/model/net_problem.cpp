@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "data/read/number_lines.hpp"
 #include "linear/glm/objective.hpp"
 #include "linear/losses/losses.hpp"
@@ -203,7 +204,7 @@ std::pair<std::vector<double>, std::vector<double>> read_weight_limits(const std
     upper.push_back(next("an upper limit, 0 or more or inf", 1));
     reader.end_line();
   }
-  reader.end_file(fmt::format("the limits of {} features", features));
+  reader.end_file(fmt::format("the limits of {}", counted(features, "feature")));
   return {std::move(lower), std::move(upper)};
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "core/text.hpp"
 #include "data/labels.hpp"
 #include "linear/dual/dual.hpp"
 #include "linear/newton/row_space.hpp"
@@ -53,9 +54,9 @@ void check_target_table(const Context& context, const Problem& problem, std::int
   const std::int64_t bytes = rows * classes * static_cast<std::int64_t>(sizeof(double));
   if (classes > 2 && bytes > context.memory())
     fail(
-        "the targets of {} classes take {}, more than the {} that may be used; for a numeric target train a regression "
+        "the targets of {} take {}, more than the {} that may be used; for a numeric target train a regression "
         "(svr)",
-        classes, format_bytes(bytes), format_bytes(context.memory()));
+        counted(classes, "class"), format_bytes(bytes), format_bytes(context.memory()));
 }
 
 /// The weights of the tasks of a round, on a device.
@@ -93,9 +94,9 @@ void check_offsets(std::span<const double> offsets, std::int64_t rows, std::span
   if (offsets.empty()) return;
   const auto columns = std::max<std::int64_t>(std::ssize(class_names), 1);
   if (columns > 1 && std::ssize(offsets) != rows * columns)
-    fail("there are {} offsets for {} rows; a model of {} classes has one for each row and class ({})", offsets.size(),
-         rows, columns, join_names(class_names));
-  if (std::ssize(offsets) != rows * columns) fail("there are {} offsets for {} rows", offsets.size(), rows);
+    fail("there are {} offsets for {}; a model of {} has one for each row and class ({})", offsets.size(),
+         counted(rows, "row"), counted(columns, "class"), join_names(class_names));
+  if (std::ssize(offsets) != rows * columns) fail("there are {} offsets for {}", offsets.size(), counted(rows, "row"));
   for (std::size_t e = 0; e < offsets.size(); ++e)
     if (!std::isfinite(offsets[e]))
       fail("the offset of row {} is {}; offsets are finite numbers (the logarithms of exposures above 0)",

@@ -17,6 +17,7 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "core/text.hpp"
 #include "linear/newton/row_space.hpp"
 #include "linear/products/blas_cpu.hpp"
 #include "linear/products/ops.hpp"
@@ -320,7 +321,7 @@ bool is_positive(double value) { return value > 0 && std::isfinite(value); }
 void check_ridge(const Target& target, std::int64_t rows, std::span<const double> weights) {
   if (std::ssize(target.values) != rows) fail_usage("ridge regression needs a numeric target");
   if (!weights.empty() && std::ssize(weights) != rows)
-    fail_usage("there are {} weights for {} rows", weights.size(), rows);
+    fail_usage("there are {} weights for {}", weights.size(), counted(rows, "row"));
   if (!std::all_of(weights.begin(), weights.end(), is_positive)) fail_usage("weights of rows are numbers above 0");
 }
 

@@ -24,6 +24,7 @@
 #include <limits>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "data/text/feature_entries.hpp"
 #include "data/text/model_file.hpp"
 #include "neighbors/model/names.hpp"
@@ -116,7 +117,7 @@ void read_rows(ModelReader& reader, KnnModel& model) {
   std::int64_t count = 0;
   reader.count("rows", count, [&](std::int64_t found) {
     const auto least = model.rule == LocalRule::votes ? model.k : 1;
-    return found >= least ? std::string() : fmt::format("expected {} rows or more, not {}", least, found);
+    return found >= least ? std::string() : fmt::format("expected {} or more, not {}", counted(least, "row"), found);
   });
   EntryRows rows(reader, count, model.features);
   for (std::int64_t i = 0; i < count; ++i) {
@@ -130,7 +131,7 @@ void read_rows(ModelReader& reader, KnnModel& model) {
       const auto before = reader;
       const auto [index, value] = read_entry(reader, last);
       if (index > model.features)
-        before.fail_here(fmt::format("the index {} is beyond the {} features", index, model.features));
+        before.fail_here(fmt::format("the index {} is beyond the {}", index, counted(model.features, "feature")));
       last = index;
       rows.add(index - 1, value);
     }

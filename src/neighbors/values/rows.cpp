@@ -8,6 +8,7 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "core/text.hpp"
 #include "data/borrowed.hpp"
 #include "data/budget.hpp"
 #include "data/nominal.hpp"
@@ -223,7 +224,7 @@ DistanceOptions checked(const DistanceOptions& given, std::int64_t features, std
       fail_usage("the {} distance has no weights of features; euclidean, sqeuclidean, manhattan and minkowski have",
                  function.name);
     if (std::ssize(distance.weights) != features)
-      fail_usage("there are {} weights of features for {} features", distance.weights.size(), features);
+      fail_usage("there are {} weights of features for {}", distance.weights.size(), counted(features, "feature"));
     for (std::size_t j = 0; j < distance.weights.size(); ++j)
       if (!(distance.weights[j] >= 0) || !std::isfinite(distance.weights[j]))
         fail_usage("the weight of feature {} is {}; a finite number of 0 or more is expected", j + 1,

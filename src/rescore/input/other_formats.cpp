@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/text.hpp"
 #include "data/budget.hpp"
 #include "data/text/number.hpp"
 
@@ -102,9 +103,8 @@ void PinText::add(const Reading& reading, const char* at, Psm psm) {
   const auto budget = cpu_budget(reading.context);
   if (bytes > static_cast<double>(budget))
     fail_at(reading, at,
-            fmt::format(
-                "{} matches with {} features are more than {} of memory hold; allow more (--memory), or split the file",
-                psms_.size() + 1, names_.size(), format_bytes(budget)));
+            fmt::format("{} with {} features are more than {} of memory hold; allow more (--memory), or split the file",
+                        counted(psms_.size() + 1, "match"), names_.size(), format_bytes(budget)));
   has_decoys_ |= !psm.target;
   psms_.push_back(std::move(psm));
 }

@@ -313,9 +313,9 @@ void PinReader<T>::fail_short(const Piece& piece, std::string_view line, std::si
   const PinHeader& header = headers_[piece.file];
   const std::string name = column < header.names.size() ? header.names[column] : "Proteins";
   fail_at(readings_[piece.file], line.data() + line.size(),
-          fmt::format("the line ends before column {} ('{}'); an id, a label, {} features, a peptide and a protein are "
+          fmt::format("the line ends before column {} ('{}'); an id, a label, {}, a peptide and a protein are "
                       "expected",
-                      column + 1, name, header.feature_names.size()));
+                      column + 1, name, counted(header.feature_names.size(), "feature")));
 }
 
 template <class T>
