@@ -90,25 +90,34 @@ TEST_F(TeamCli, SearchesThatShareRowsLeaveTheSameFiles) {
   }
 }
 
-/// Killed and gone on with, by another number of processes.
-TEST_F(TeamCli, AStoppedSearchGoesOn) {
+/// The launcher is told to stop, or one process is killed; any number of processes goes on, to the same bytes.
+TEST_F(TeamCli, AnEndedSearchGoesOn) {
   ASSERT_EQ(shell("sheaf generate classification d.csv --rows 3000 --features 20 --seed 2 --quiet").code, 0);
-  const std::string arguments =
-      "search d.csv --model multinomial --alpha 1e-4:1:6 --batch 1 --share rows --threads 1 --memory 500M --output ";
+  const std::string search =
+      " search d.csv --model multinomial --alpha 1e-4:1:6 --batch 1 --share rows --threads 1 --memory 500M --output ";
+  const std::string until_begun =
+      "until [ -e $1/journal.txt ] && [ $(wc -l <$1/journal.txt) -ge 6 ]; do sleep 0.01; done\n";
+  write("kill.sh",
+        "folder=$1 victim=$2; shift 2\n[ ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} = $victim ] || exec \"$@\"\n\"$@\" &\nset "
+        "-- $folder\n" +
+            until_begun + "kill -9 $!; wait $!\n");
+  write("stop.sh", "victim=$2\n" + until_begun + "kill $victim; wait $victim\n");
   for (const auto& mpi : mpis_) {
     const auto whole = "whole-" + mpi.name;
-    const auto killed = "killed-" + mpi.name;
-    ASSERT_EQ(launch(mpi, 1, arguments + whole).code, 0);
-    const auto ended =
-        shell(fmt::format("{} -n 3 \"$program\" {}{} & victim=$!\n"
-                          "until [ -e {}/journal.txt ] && [ $(wc -l <{}/journal.txt) -ge 6 ]; do sleep 0.01; done\n"
-                          "kill $victim; wait $victim",
-                          mpi.run, arguments, killed, killed, killed));
-    EXPECT_FALSE(exists(killed + "/results.json")) << "it was killed in the middle";
-    const auto resumed = launch(mpi, 2, arguments + killed + " --resume");
-    ASSERT_EQ(resumed.code, 0) << resumed.err;
-    EXPECT_EQ(file(killed + "/model.txt"), file(whole + "/model.txt"));
-    EXPECT_EQ(file(killed + "/results.json"), file(whole + "/results.json"));
+    ASSERT_EQ(launch(mpi, 1, search.substr(1) + whole).code, 0);
+    for (const std::string victim : {"launcher", "0", "2"}) {
+      const auto folder = mpi.name + "-" + victim;
+      const auto command =
+          victim == "launcher"
+              ? fmt::format("{} -n 3 \"$program\"{}{} & set -- {} $!; . ./stop.sh", mpi.run, search, folder, folder)
+              : fmt::format("{} -n 3 sh kill.sh {} {} \"$program\"{}{}", mpi.run, folder, victim, search, folder);
+      EXPECT_NE(shell(command).code, 0) << folder;
+      EXPECT_FALSE(exists(folder + "/results.json")) << folder << ": it was to end in the middle";
+      const auto resumed = launch(mpi, 2, search.substr(1) + folder + " --resume");
+      ASSERT_EQ(resumed.code, 0) << folder << "\n" << resumed.err;
+      EXPECT_TRUE(file(folder + "/model.txt") == file(whole + "/model.txt")) << folder;
+      EXPECT_TRUE(file(folder + "/results.json") == file(whole + "/results.json")) << folder;
+    }
   }
 }
 
@@ -126,25 +135,6 @@ TEST_F(TeamCli, WhatIsWrongForAllIsSaidOnce) {
       EXPECT_NE(place, std::string::npos) << outcome.err;
       EXPECT_EQ(outcome.err.find(expected, place + 1), std::string::npos) << outcome.err;
       EXPECT_FALSE(std::filesystem::exists(path("m")));
-    }
-}
-
-TEST_F(TeamCli, AKilledProcessEndsAllAndLeavesNothing) {
-  ASSERT_EQ(shell("sheaf generate classification d.csv --rows 60000 --features 60 --seed 1 --quiet && sheaf convert "
-                  "d.csv d.sheaf --quiet")
-                .code,
-            0);
-  for (const auto& mpi : mpis_)
-    for (const int rank : {0, 2}) {
-      // The process looks for its own rank, and dies a moment after the work has begun.
-      write("one.sh", fmt::format("rank=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}\n\"$@\" &\nif [ \"$rank\" = {} ]; then "
-                                  "sleep 0.7; kill -9 $!; fi\nwait $!\n",
-                                  rank));
-      const auto outcome = shell(fmt::format(
-          "{} -n 3 sh one.sh \"$program\" fit d.sheaf --model multinomial --alpha 1e-6 --tolerance 1e-13 --output m",
-          mpi.run));
-      EXPECT_NE(outcome.code, 0) << mpi.name << ": " << outcome.out;
-      EXPECT_FALSE(std::filesystem::exists(path("m"))) << mpi.name;
     }
 }
 
