@@ -2,7 +2,7 @@
 
     PYTHONPATH=build/python python3 bench/formats.py [--megabytes 200] [--threads 2] [--folder DIR]
 
-AnnData with compressed rows and columns and dense, plain and gzip, beside anndata (whose matrix is then brought to rows, as models need it); Matrix Market
+AnnData with compressed rows and columns and dense, plain, gzip and LZF, beside anndata (whose matrix is then brought to rows, as models need it); Matrix Market
 beside scipy.io.mmread. Each reader runs in a process of its own: processor seconds (the machine may be busy), seconds, and the most memory it had over what it
 had before, in units of the matrix that comes out (values of 8 bytes, indices of 4, offsets of 8).
 """
@@ -35,7 +35,7 @@ def make(folder, megabytes):
     x = sp.csr_matrix((values, indices, offsets), shape=(rows, columns))
     obs = pd.DataFrame({"label": generator.choice(["a", "b"], rows)}, index=[f"c{i}" for i in range(rows)])
     var = pd.DataFrame({"symbol": [f"S{j}" for j in range(columns)]}, index=[f"g{j}" for j in range(columns)])
-    for name, matrix, compression in (("csr", x, None), ("csr-gzip", x, "gzip"), ("csc", x.tocsc(), None), ("csc-gzip", x.tocsc(), "gzip")):
+    for name, matrix, compression in (("csr", x, None), ("csr-gzip", x, "gzip"), ("csr-lzf", x, "lzf"), ("csc", x.tocsc(), None), ("csc-gzip", x.tocsc(), "gzip")):
         anndata.AnnData(matrix, obs=obs, var=var, dtype=np.float64).write(folder / f"{name}.h5ad", compression=compression)
     some = x[: int(megabytes * 1e6 / (8 * columns))].toarray()
     for name, compression in (("dense", None), ("dense-gzip", "gzip")):

@@ -68,14 +68,14 @@ if(EXPAT_FOUND)
   list(APPEND sheaf_packages EXPAT)
   string(APPEND sheaf_static_libraries " -lexpat")
 endif()
-# HDF5 (BIOM 2.1, AnnData, 10x) is read and written if libhdf5 is there; it is opened when it is needed, by the name that
+# libhdf5 writes HDF5 files (BIOM 2.1, AnnData) and reads rare forms of them; it is opened when it is needed, by the name that
 # the build found. Debian keeps the serial build in folders of its own.
 find_path(SHEAF_HDF5_INCLUDE hdf5_hl.h PATH_SUFFIXES hdf5/serial)
 find_library(SHEAF_HDF5_HL_LIBRARY NAMES hdf5_serial_hl hdf5_hl)
 if(SHEAF_HDF5_INCLUDE AND SHEAF_HDF5_HL_LIBRARY AND CMAKE_OBJDUMP)
   execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${SHEAF_HDF5_HL_LIBRARY} OUTPUT_VARIABLE hdf5_header ERROR_QUIET)
   if(hdf5_header MATCHES "SONAME +([^ \n]+)")
-    set_source_files_properties(src/data/hdf5/hdf5.cpp src/data/hdf5/hdf5_writer.cpp PROPERTIES
+    set_source_files_properties(src/data/hdf5/hdf5_by_library.cpp src/data/hdf5/hdf5_writer.cpp PROPERTIES
       COMPILE_DEFINITIONS SHEAF_HDF5="${CMAKE_MATCH_1}" COMPILE_OPTIONS "-isystem;${SHEAF_HDF5_INCLUDE}"
       SKIP_UNITY_BUILD_INCLUSION ON)
     set(sheaf_hdf5_soname ${CMAKE_MATCH_1})

@@ -99,7 +99,7 @@ else()
   set(CPACK_COMPONENTS_ALL program development)
   set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libfmt-dev, libopenblas-dev, zlib1g-dev, libdeflate-dev, liblzma-dev, libzstd-dev, libexpat1-dev")
 endif()
-if(sheaf_hdf5_soname)  # opened when such a file is read; the package is called like the library
+if(sheaf_hdf5_soname)  # opened when it is needed; the package is called like the library
   string(REGEX REPLACE "^(lib[^_.]+)(_serial)?(_hl)\\.so\\.(.*)$" "\\1-hl-\\4" hdf5_package "${sheaf_hdf5_soname}")
   set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS ${hdf5_package})
   set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS ${hdf5_package})

@@ -35,7 +35,7 @@ def sources():
 def joined(folder):
     """Groups of sources: neighbours of a folder, but for those that must stay alone."""
     alone = listed("join.cmake", "sheaf_alone") | listed("instruction_sets.cmake", "sheaf_hot_sources")
-    alone |= {"src/data/xml/xml.cpp", "src/data/hdf5/hdf5.cpp", "src/data/hdf5/hdf5_writer.cpp", "src/core/hash/sha256_instructions.cpp"}
+    alone |= {"src/data/xml/xml.cpp", "src/data/hdf5/hdf5_by_library.cpp", "src/data/hdf5/hdf5_writer.cpp", "src/core/hash/sha256_instructions.cpp"}
     most = setting("join.cmake", "sheaf_joined")
     folders = defaultdict(list)
     for name in sources():

@@ -1,8 +1,10 @@
 // Arrays of files in many pieces: chunks of HDF5 datasets, and compressed columns that become rows.
 #include <cstring>
+#include <map>
 
 #include <gtest/gtest.h>
 
+#include "data/hdf5/hdf5_heap.hpp"
 #include "data/hdf5/hdf5_pieces.hpp"
 #include "data/matrices/matrix_file.hpp"
 #include "tables.hpp"
@@ -17,62 +19,137 @@ struct Source {
   Reading reading{context, {}, name, options};
 };
 
-/// The bytes of a chunk of a dataset whose element (i, j) is 100 i + j; those beyond its end are -1.
-bool chunk_of(const Hdf5Layout& layout, std::int64_t row, std::int64_t column, std::vector<char>& to) {
-  std::vector<std::int32_t> values;
-  for (auto i = row; i < row + layout.chunk_rows; ++i)
-    for (auto j = column; j < column + layout.chunk_columns; ++j)
-      values.push_back(i < layout.rows && j < layout.columns ? static_cast<std::int32_t>(100 * i + j) : -1);
-  const auto bytes = values.size() * sizeof(std::int32_t);
-  const auto* from = reinterpret_cast<const char*>(values.data());
-  to.assign(from, from + bytes);
-  if (layout.shuffled)
-    for (std::size_t k = 0; k < bytes; ++k)
-      to[k % sizeof(std::int32_t) * values.size() + k / sizeof(std::int32_t)] = from[k];
-  return true;
-}
+using hdf5::Filter;
+using hdf5::StoredArray;
+
+/// An array whose element (i, j) is 100 i + j, and its bytes; elements of chunks beyond its end are -1.
+struct Stored {
+  StoredArray array;
+  std::map<hdf5::ChunkPlace, std::vector<char>> bytes;
+
+  Stored(std::vector<std::int64_t> shape, std::vector<std::int64_t> chunk, bool shuffled) {
+    array.type = {hdf5::Type::Kind::number, {'i', 4, false}, 4};
+    array.shape = std::move(shape);
+    array.chunk = std::move(chunk);
+    if (shuffled) array.filters = {Filter::shuffle};
+    const bool one_row = array.shape.size() == 1;
+    const auto rows = one_row ? 1 : array.shape[0], columns = array.shape.back();
+    const auto chunk_rows = one_row ? 1 : array.chunk[0], chunk_columns = array.chunk.back();
+    for (std::int64_t row = 0; row < rows; row += chunk_rows)
+      for (std::int64_t column = 0; column < columns; column += chunk_columns) {
+        std::vector<std::int32_t> values;
+        for (auto i = row; i < row + chunk_rows; ++i)
+          for (auto j = column; j < column + chunk_columns; ++j)
+            values.push_back(i < rows && j < columns ? static_cast<std::int32_t>(100 * i + j) : -1);
+        const auto* from = reinterpret_cast<const char*>(values.data());
+        auto& to = bytes[{row, column}];
+        to.assign(from, from + values.size() * sizeof(std::int32_t));
+        if (shuffled)
+          for (std::size_t k = 0; k < to.size(); ++k)
+            to[k % sizeof(std::int32_t) * values.size() + k / sizeof(std::int32_t)] = from[k];
+        array.chunks[{row, column}] = {{to.data(), to.size()}, 0};
+      }
+  }
+};
 
 TEST(StoredArrays, AnyPartOfARowOfChunksIsRead) {
   const Source source;
   for (const bool shuffled : {false, true}) {
-    const Hdf5Layout layout{{'i', 4, false}, 1, 23, {}, 1, 5, shuffled, false};
-    ASSERT_TRUE(can_read_pieces<double>(layout));
-    const FetchChunk fetch = [&](auto row, auto column, auto& to) { return chunk_of(layout, row, column, to); };
+    const Stored stored({23}, {5}, shuffled);
     for (std::int64_t first = 0; first < 23; ++first)
       for (std::int64_t count = 1; first + count <= 23; ++count) {
         std::vector<double> values(static_cast<std::size_t>(count));
-        ASSERT_TRUE(read_pieces(source.reading, layout, fetch, first, count, values.data()));
+        read_numbers<double>(source.reading, stored.array, "x", first, values);
         for (std::int64_t k = 0; k < count; ++k)
           ASSERT_EQ(values[static_cast<std::size_t>(k)], static_cast<double>(first + k)) << first << " " << count;
       }
   }
 }
 
-TEST(StoredArrays, ChunksOfTwoDimensionsMayEndBeyondTheArray) {
+TEST(StoredArrays, ChunksOfTwoDimensionsMayEndBeyondTheArrayOrBeMissing) {
   const Source source;
-  const Hdf5Layout layout{{'i', 4, false}, 7, 10, {}, 3, 4, true, false};
-  const FetchChunk fetch = [&](auto row, auto column, auto& to) { return chunk_of(layout, row, column, to); };
+  Stored stored({7, 10}, {3, 4}, true);
   std::vector<std::int64_t> values(70);
-  ASSERT_TRUE(read_pieces(source.reading, layout, fetch, 0, 70, values.data()));
+  read_numbers<std::int64_t>(source.reading, stored.array, "x", 0, values);
   for (std::int64_t i = 0; i < 7; ++i)
     for (std::int64_t j = 0; j < 10; ++j) EXPECT_EQ(values[static_cast<std::size_t>(10 * i + j)], 100 * i + j);
+  stored.array.chunks.erase({3, 4});
+  stored.array.fill = std::string_view("\7\0\0\0", 4);
+  read_numbers<std::int64_t>(source.reading, stored.array, "x", 0, values);
+  EXPECT_EQ(values[43], 403);
+  EXPECT_EQ(values[44], 7);
+  EXPECT_EQ(values[48], 408);
 }
 
-TEST(StoredArrays, AChunkThatIsNotAsTheLayoutSaysIsNoticed) {
+std::string message_of(const StoredArray& array) {
   const Source source;
-  const Hdf5Layout layout{{'i', 4, false}, 1, 23, {}, 1, 5, false, false};
-  std::vector<double> values(23);
-  const FetchChunk missing = [&](auto row, auto column, auto& to) {
-    return column != 10 && chunk_of(layout, row, column, to);
+  std::vector<std::int32_t> values(23);
+  try {
+    read_numbers<std::int32_t>(source.reading, array, "X/data", 0, values);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(StoredArrays, ADamagedChunkOrANumberThatDoesNotFitIsNamed) {
+  const Stored sound({23}, {5}, false);
+  EXPECT_EQ(message_of(sound.array), "");
+  auto cut = sound.array;
+  cut.chunks[{0, 10}].bytes.remove_suffix(1);
+  EXPECT_NE(message_of(cut).find("'X/data' cannot be read; the file is damaged"), std::string::npos);
+  for (const auto filter : {Filter::deflate, Filter::lzf}) {
+    auto packed = sound.array;
+    packed.filters = {filter};
+    EXPECT_NE(message_of(packed).find("damaged"), std::string::npos);
+  }
+  auto other = sound.array;
+  other.filters = {static_cast<Filter>(32001)};
+  EXPECT_NE(message_of(other).find("the HDF5 filter 32001"), std::string::npos);
+  const std::vector<double> numbers(23, 1.5);
+  StoredArray fractions;
+  fractions.type = {hdf5::Type::Kind::number, {'f', 8, false}, 8};
+  fractions.shape = {23};
+  fractions.whole = {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double)};
+  EXPECT_NE(message_of(fractions).find("holds 1.5; whole numbers from -2147483648 to 2147483647"), std::string::npos);
+}
+
+/// A collection of the heap at byte 8 with the objects 1 ("abc") and 2 ("defgh").
+std::string heap_file() {
+  std::string file(8, '-');
+  const auto number = [&](std::uint64_t value, int bytes) {
+    for (int k = 0; k < bytes; ++k) file += static_cast<char>(value >> (8 * k));
   };
-  EXPECT_FALSE(read_pieces(source.reading, layout, missing, 0, 23, values.data()));
-  const FetchChunk cut = [&](auto row, auto column, auto& to) {
-    chunk_of(layout, row, column, to);
-    to.pop_back();
-    return true;
-  };
-  EXPECT_FALSE(read_pieces(source.reading, layout, cut, 0, 23, values.data()));
-  EXPECT_FALSE(can_read_pieces<std::int32_t>({{'i', 8, false}, 1, 23, {}, 1, 5, false, false})) << "values may change";
+  file += std::string("GCOL\1\0\0\0", 8);
+  number(64, 8);
+  for (const auto& [index, text] : {std::pair{1, "abc"}, std::pair{2, "defgh"}}) {
+    number(static_cast<std::uint64_t>(index), 8);
+    number(std::string_view(text).size(), 8);
+    file += text;
+    file.resize((file.size() + 7) / 8 * 8);
+  }
+  return file;
+}
+
+TEST(Hdf5Heap, GivesTextsAndNothingForReferencesThatLeadNowhere) {
+  const auto file = heap_file();
+  Hdf5Heap heap(file);
+  EXPECT_EQ(heap.find({3, 8, 1}), "abc");
+  EXPECT_EQ(heap.find({5, 8, 2}), "defgh");
+  EXPECT_EQ(heap.find({2, 8, 2}), "de");
+  EXPECT_EQ(heap.find({0, 8, 9}), "");
+  EXPECT_EQ(heap.find({7, 0, 0}), "") << "no text";
+  EXPECT_FALSE(heap.find({4, 8, 1})) << "longer than the object";
+  EXPECT_FALSE(heap.find({3, 8, 3}));
+  EXPECT_FALSE(heap.find({3, 9, 1}));
+  EXPECT_FALSE(heap.find({3, UINT64_MAX - 3, 1}));
+  for (std::size_t at = 0; at < file.size(); ++at)
+    for (const char byte : {'\0', '\x7F', '\xFF'}) {
+      auto damaged = file;
+      damaged[at] = byte;
+      Hdf5Heap other(damaged);
+      for (std::uint32_t object = 0; object < 4; ++object) other.find({5, 8, object});
+    }
 }
 
 /// Column c has entries in the rows c % 3, c % 3 + 3 ...: more entries than are read at once.

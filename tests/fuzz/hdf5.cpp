@@ -1,6 +1,6 @@
 // HDF5 files whose content is wrong: BIOM 2.1, AnnData, 10x. libhdf5 reads the bytes of such a file, and is not safe
-// against every damage of them; what is fuzzed here is everything behind it. The input describes a file, one member a
-// line, and libhdf5 writes that file:
+// against every damage of them; what is fuzzed by check_hdf5 is everything behind it. The input describes a file, one
+// member a line, and libhdf5 writes that file:
 //
 //     format h5ad             the format to read: biom, h5ad or 10x
 //     layer NAME              the layer to read (h5ad)
@@ -9,12 +9,15 @@
 //     word PATH NAME value    an attribute that is a text
 //     shape PATH NAME value value ...     one that is a list of whole numbers
 //
-// Lines that cannot be written are passed over.
+// Lines that cannot be written are passed over. check_hdf5_file takes the bytes of a file, as they are read without
+// libhdf5.
 #include <charconv>
 #include <filesystem>
 #include <sstream>
 
 #include "data/hdf5/hdf5.hpp"
+#include "data/hdf5/hdf5_heap.hpp"
+#include "data/hdf5/hdf5_pieces.hpp"
 #include "fuzz/reader_check.hpp"
 #include "fuzz/scratch.hpp"
 #include "fuzz/targets.hpp"
@@ -104,6 +107,60 @@ void check_hdf5(std::string_view input) {
   }
   check_reading<double>(bytes, options);
   check_reading<float>(bytes, options);
+}
+
+namespace {
+
+using hdf5::Objects;
+using hdf5::Type;
+
+void check_array(const Reading& reading, const Objects& objects, std::uint64_t object, const std::string& path) {
+  const auto array = objects.array(object);
+  constexpr std::int64_t most_bytes = 1 << 20;
+  if (!is_possible(array) || array.type.bytes > most_bytes) return;
+  const auto elements = count(array);
+  if (elements > most_bytes / static_cast<std::int64_t>(array.type.bytes)) return;
+  Hdf5Heap heap(reading.text);
+  read_elements(reading, array, path, 0, elements, [&](std::int64_t first, std::int64_t some, const char* from) {
+    expect(first >= 0 && some >= 0 && first + some <= elements, "elements are inside the array");
+    if (array.type.kind == Type::Kind::heap_text && array.type.bytes == HeapReference::stored_bytes)
+      heap.find(HeapReference::load(from));
+  });
+  if (array.type.kind != Type::Kind::number) return;
+  std::vector<double> values(static_cast<std::size_t>(elements));
+  read_numbers<double>(reading, array, path, 0, values);
+}
+
+void check_object(const Reading& reading, const Objects& objects, const std::string& path, int depth) {
+  const auto object = objects.find(path);
+  expect(object.has_value(), "members are found");
+  for (const auto* name : {"_index", "encoding-type", "shape"}) objects.attribute(*object, name);
+  if (objects.is_array(*object)) check_array(reading, objects, *object, path);
+  constexpr int deepest = 4;
+  if (!objects.is_group(*object) || depth > deepest) return;
+  constexpr std::size_t most_members = 64;
+  auto names = objects.members(*object);
+  names.resize(std::min(names.size(), most_members));
+  for (const auto& name : names)
+    if (!name.empty() && name.find('/') == std::string::npos) try {
+        check_object(reading, objects, path + "/" + name, depth + 1);
+      } catch (const Error&) {
+      } catch (const hdf5::NotKnown&) {
+      }
+}
+
+}  // namespace
+
+void check_hdf5_file(std::string_view input) {
+  const auto context = context_of(1);
+  const std::string name = "file";
+  const ReadOptions options;
+  const Reading reading{context, input, name, options};
+  try {
+    check_object(reading, Objects(input, name), "", 0);
+  } catch (const Error&) {
+  } catch (const hdf5::NotKnown&) {
+  }
 }
 
 }  // namespace sheaf::fuzz

@@ -15,6 +15,7 @@ constexpr std::array table{
     Target{"market", check_market},
     Target{"biom", check_biom},
     Target{"hdf5", check_hdf5},
+    Target{"hdf5_file", check_hdf5_file},
     Target{"xlsx", check_xlsx},
     Target{"compressed", check_compressed},
     Target{"cuts", check_cuts_file},

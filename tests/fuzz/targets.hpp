@@ -24,6 +24,7 @@ void check_npz(std::string_view input);
 void check_market(std::string_view input);
 void check_biom(std::string_view input);
 void check_hdf5(std::string_view input);
+void check_hdf5_file(std::string_view input);
 void check_xlsx(std::string_view input);
 void check_compressed(std::string_view input);
 void check_cuts_file(std::string_view input);

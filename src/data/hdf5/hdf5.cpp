@@ -1,215 +1,117 @@
 #include "data/hdf5/hdf5.hpp"
 
-#ifdef SHEAF_HDF5
-#include <dlfcn.h>
-
-#include "data/hdf5/hdf5_ids.hpp"
-#endif
-
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
 #include "core/fail.hpp"
+#include "data/hdf5/hdf5_by_library.hpp"
+#include "data/hdf5/hdf5_heap.hpp"
+#include "data/hdf5/hdf5_objects.hpp"
 #include "data/hdf5/hdf5_pieces.hpp"
 
 namespace sheaf {
 
+using hdf5::NotKnown;
+using hdf5::Objects;
+using hdf5::StoredArray;
+using hdf5::Type;
+
 bool is_hdf5(std::string_view bytes) { return bytes.starts_with("\x89HDF\r\n\x1A\n"); }
 
-[[noreturn]] void fail_without_hdf5(std::string_view file) {
-  fail("{}: is an HDF5 file, and this build has no libhdf5; install libhdf5-dev and build again", file);
-}
-
-#ifdef SHEAF_HDF5
-
-void* hdf5_symbol(const char* name) {
-  static void* const library = dlopen(SHEAF_HDF5, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr)
-    fail(
-        "HDF5 files are read and written by {}, which can not be loaded; install libhdf5 (Debian: apt-get install "
-        "libhdf5-dev)",
-        SHEAF_HDF5);
-  void* found = dlsym(library, name);
-  require(found != nullptr, "libhdf5 lacks a function that it had when this program was built");
-  return found;
-}
-
-namespace {
-
-using namespace hdf5;  // NOLINT(google-build-using-namespace): identifiers of libhdf5
-
-/// Whether `stored` bytes can hold a dataset: deflate makes at most 1032 of one. An array that was never written has
-/// none and is all zeros.
-bool is_possible(double logical, hsize_t stored) {
-  constexpr double best_ratio = 1032;
-  return stored == 0 || logical <= static_cast<double>(stored) * best_ratio;
-}
-
-std::string until_nul(std::string_view text) { return std::string(text.substr(0, text.find('\0'))); }
-
-}  // namespace
-
-struct Hdf5File::Handles {
-  std::unique_lock<std::recursive_mutex> lock{library()};
-  const std::string& name;
-  Id file;
+struct Hdf5File::Parts {
+  const Reading& reading;
+  std::optional<Objects> objects;  ///< nothing: libhdf5 alone can read it
   Hdf5Heap heap;
-  std::size_t fetched = 0;  ///< bytes, since pages of the file were given up
+  std::unique_ptr<Hdf5ByLibrary> library;  ///< once it is needed
 
-  explicit Handles(const Reading& reading)
-      : name(reading.name), file((be_silent(), open(reading.text)), H5Fclose), heap(reading.text) {
-    if (!file.ok()) fail("{}: cannot be read as an HDF5 file; it is cut short or damaged", name);
-  }
-  /// Nothing is copied, and nothing is written to the bytes.
-  static hid_t open(std::string_view bytes) {
-    return H5LTopen_file_image(const_cast<char*>(bytes.data()), bytes.size(),
-                               H5LT_FILE_IMAGE_DONT_COPY | H5LT_FILE_IMAGE_DONT_RELEASE);
-  }
+  std::map<std::string, StoredArray> arrays;  ///< those that were looked up
 
+  explicit Parts(const Reading& from) : reading(from), heap(from.text) {
+    try {
+      objects.emplace(reading.text, reading.name);
+    } catch (const NotKnown&) {
+    }
+  }
+  /// What read(objects) returns; by_library(library) if it meets what is not known here.
+  template <class Read, class ByLibrary>
+  auto read(const Read& read_objects, const ByLibrary& by_library) {
+    if (objects) try {
+        return read_objects(*objects);
+      } catch (const NotKnown&) {
+      }
+    if (library == nullptr) library = std::make_unique<Hdf5ByLibrary>(reading);
+    return by_library(*library);
+  }
   [[noreturn]] void fail_path(const std::string& path, std::string_view problem) const {
-    fail("{}: '{}' {}", name, path, problem);
+    fail("{}: '{}' {}", reading.name, path, problem);
   }
-  std::string heap_text(const char* stored, const std::string& path) {
-    const auto text = heap.find(HeapReference::load(stored));
-    if (!text) fail_path(path, "holds a text that is not where it should be in the file; the file is damaged");
-    return until_nul(*text);
+  std::uint64_t object(const Objects& from, const std::string& path) const {
+    const auto found = from.find(path);
+    if (!found) fail("{}: has no '{}'", reading.name, path);
+    return *found;
   }
-  /// Each part of the path is looked up, as libhdf5 requires.
-  bool has(const std::string& path) const {
-    for (std::size_t at = 0; at != std::string::npos;) {
-      at = path.find('/', at + 1);
-      if (H5Lexists(file.get(), path.substr(0, at).c_str(), H5P_DEFAULT) <= 0) return false;
+  const StoredArray& array(const Objects& from, const std::string& path) {
+    if (const auto known = arrays.find(path); known != arrays.end()) return known->second;
+    const auto place = object(from, path);
+    if (!from.is_array(place)) fail_path(path, "is no array");
+    auto found = from.array(place);
+    if (!is_possible(found)) {
+      double elements = 1;
+      for (const auto size : found.shape) elements *= static_cast<double>(size);
+      fail_path(path, fmt::format("declares {:.0f} elements, more than its {} stored bytes can hold", elements,
+                                  found.stored_bytes));
     }
-    return H5Oexists_by_name(file.get(), path.c_str(), H5P_DEFAULT) > 0;
+    return arrays.emplace(path, std::move(found)).first->second;
   }
-  H5I_type_t kind(const std::string& path) const {
-    const Id object(H5Oopen(file.get(), path.c_str(), H5P_DEFAULT), H5Oclose);
-    return object.ok() ? H5Iget_type(object.get()) : H5I_BADID;
-  }
-  Id dataset(const std::string& path) const {
-    if (!has(path)) fail("{}: has no '{}'", name, path);
-    if (kind(path) != H5I_DATASET) fail_path(path, "is no array");
-    return {H5Dopen2(file.get(), path.c_str(), H5P_DEFAULT), H5Dclose};
-  }
-  static std::vector<std::int64_t> shape_of(const Id& space) {
-    const int dimensions = H5Sget_simple_extent_ndims(space.get());
-    std::vector<hsize_t> sizes(static_cast<std::size_t>(std::max(dimensions, 0)));
-    if (dimensions > 0) H5Sget_simple_extent_dims(space.get(), sizes.data(), nullptr);
-    std::vector<std::int64_t> shape;
-    for (const auto size : sizes) shape.push_back(static_cast<std::int64_t>(std::min<hsize_t>(size, INT64_MAX)));
-    return shape;
-  }
-  /// Elements of an array; an Error if the file cannot hold as many.
-  std::int64_t count(const Id& array, const std::string& path) const {
-    double elements = 1;
-    const auto shape = shape_of(Id(H5Dget_space(array.get()), H5Sclose));
-    for (const auto size : shape) elements *= static_cast<double>(size);
-    const Id type(H5Dget_type(array.get()), H5Tclose);
-    const auto stored = H5Dget_storage_size(array.get());
-    if (!is_possible(elements * static_cast<double>(H5Tget_size(type.get())), stored) || elements > 9e15)
-      fail_path(path,
-                fmt::format("declares {:.0f} elements, more than its {} stored bytes can hold", elements, stored));
-    return static_cast<std::int64_t>(elements);
-  }
-  /// How a dataset is stored; no rows: in a way that libhdf5 alone reads.
-  static Hdf5Layout layout(const Id& array, const Id& type, std::string_view file) {
-    const auto shape = shape_of(Id(H5Dget_space(array.get()), H5Sclose));
-    if (shape.empty() || shape.size() > 2) return {};
-    Hdf5Layout result;
-    result.type = element_type(type);
-    result.columns = shape.back();
-    const Id properties(H5Dget_create_plist(array.get()), H5Pclose);
-    const auto kind = H5Pget_layout(properties.get());
-    const auto rows = shape.size() == 1 ? 1 : shape[0];
-    if (kind == H5D_CONTIGUOUS) {
-      const auto bytes = static_cast<hsize_t>(rows * result.columns) * result.type.bytes;
-      const auto at = H5Dget_offset(array.get());
-      if (at == HADDR_UNDEF || H5Dget_storage_size(array.get()) != bytes || at > file.size() ||
-          bytes > file.size() - at)
-        return {};
-      result.whole = file.substr(at, bytes);
-    } else if (kind != H5D_CHUNKED || !find_chunks(properties, shape.size(), result)) {
-      return {};
-    }
-    result.rows = rows;
-    return result;
-  }
-  /// False: they have filters that are not known here, or are too many.
-  static bool find_chunks(const Id& properties, std::size_t dimensions, Hdf5Layout& result) {
-    constexpr hsize_t most_bytes = hsize_t{1} << 30;
-    std::array<hsize_t, 2> sizes{1, 1};
-    auto* first = sizes.data() + 2 - dimensions;
-    const auto found = H5Pget_chunk(properties.get(), static_cast<int>(dimensions), first);
-    if (found != static_cast<int>(dimensions) || sizes[0] == 0 || sizes[1] == 0 || sizes[0] > most_bytes ||
-        sizes[1] > most_bytes / sizes[0])
-      return false;
-    result.chunk_rows = static_cast<std::int64_t>(sizes[0]);
-    result.chunk_columns = static_cast<std::int64_t>(sizes[1]);
-    for (int k = 0; k < H5Pget_nfilters(properties.get()); ++k) {
-      unsigned flags = 0, settings = 0;
-      std::size_t none = 0;
-      const auto filter =
-          H5Pget_filter2(properties.get(), static_cast<unsigned>(k), &flags, &none, nullptr, 0, nullptr, &settings);
-      if (result.deflated || (filter != H5Z_FILTER_DEFLATE && (filter != H5Z_FILTER_SHUFFLE || result.shuffled)))
-        return false;
-      (filter == H5Z_FILTER_DEFLATE ? result.deflated : result.shuffled) = true;
-    }
-    return true;
-  }
-  /// Reads elements by all threads; false: libhdf5 alone can tell what is in the dataset.
-  template <class Number>
-  bool read_by_threads(const Reading& reading, const Id& array, const Id& type, std::int64_t first, std::int64_t count,
-                       Number* to) {
-    const auto layout = Handles::layout(array, type, reading.text);
-    if (count == 0 || !can_read_pieces<Number>(layout)) return false;
-    const auto plain = static_cast<double>(layout.chunk_rows) * static_cast<double>(layout.chunk_columns) *
-                       static_cast<double>(layout.type.bytes);
-    const bool one_dimension = H5Sget_simple_extent_ndims(Id(H5Dget_space(array.get()), H5Sclose).get()) == 1;
-    std::mutex one_thread;
-    const auto fetch = [&](std::int64_t row, std::int64_t column, std::vector<char>& stored) {
-      const std::unique_lock alone(one_thread);
-      be_silent();
-      const std::array<hsize_t, 2> both{static_cast<hsize_t>(row), static_cast<hsize_t>(column)};
-      const auto* place = both.data() + (one_dimension ? 1 : 0);
-      hsize_t bytes = 0;
-      if (H5Dget_chunk_storage_size(array.get(), place, &bytes) < 0 || bytes == 0 || bytes > reading.text.size() ||
-          !is_possible(plain, bytes))
-        return false;
-      stored.resize(bytes);
-      std::uint32_t skipped = 0;
-      if (H5Dread_chunk(array.get(), H5P_DEFAULT, place, &skipped, stored.data()) < 0 || skipped != 0) return false;
-      constexpr std::size_t most_kept = std::size_t{16} << 20U;  // pages of the file in memory
-      fetched += bytes;
-      if (fetched < most_kept) return true;
-      let_go(reading, {reading.text.data(), reading.limit()});
-      fetched = 0;
-      return true;
-    };
-    return read_pieces(reading, layout, fetch, first, count, to);
-  }
-  static ElementType element_type(const Id& type) {
-    const auto kind = H5Tget_class(type.get());
-    const auto order = H5Tget_order(type.get());
-    const bool plain = H5Tget_precision(type.get()) == 8 * H5Tget_size(type.get()) && H5Tget_offset(type.get()) == 0;
-    constexpr std::size_t half = 2;  // may be of another format than IEEE's
-    if (!plain || (kind == H5T_FLOAT && H5Tget_size(type.get()) == half) ||
-        (kind != H5T_INTEGER && kind != H5T_FLOAT) || (order != H5T_ORDER_LE && order != H5T_ORDER_BE))
-      return {0, 0, false};
-    const bool is_signed = kind == H5T_INTEGER && H5Tget_sign(type.get()) == H5T_SGN_2;
-    constexpr bool little = std::endian::native == std::endian::little;
-    return {kind == H5T_FLOAT ? 'f'
-            : is_signed       ? 'i'
-                              : 'u',
-            H5Tget_size(type.get()), (order == H5T_ORDER_LE) != little};
-  }
-  Id attribute(const std::string& path, const std::string& attribute_name) const {
-    Id found(H5Aopen_by_name(file.get(), path.c_str(), attribute_name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-    if (!found.ok()) fail_path(path, fmt::format("has no attribute '{}'", attribute_name));
+  const StoredArray& numbers(const Objects& from, const std::string& path) {
+    const auto& found = array(from, path);
+    if (found.type.kind != Type::Kind::number && found.type.kind != Type::Kind::truth)
+      fail_path(path, "holds no numbers of 1, 2, 4 or 8 bytes");
     return found;
+  }
+  std::string text(const Type& type, const char* stored, const std::string& path) {
+    std::optional<std::string_view> found(std::in_place, stored, type.bytes);
+    if (type.kind == Type::Kind::heap_text) found = heap.find(HeapReference::load(stored));
+    if (!found) fail_path(path, "holds a text that is not where it should be in the file; the file is damaged");
+    return std::string(found->substr(0, found->find('\0')));
+  }
+  void check_type(const Type& type) const {
+    if (type.kind == Type::Kind::heap_text && type.bytes != HeapReference::stored_bytes) throw NotKnown{};
+  }
+  std::vector<std::string> texts(const StoredArray& array, const std::string& path) {
+    check_type(array.type);
+    const auto size = hdf5::count(array);
+    const auto bytes = array.type.bytes;
+    check_memory(reading, static_cast<double>(size) * static_cast<double>(bytes + sizeof(std::string)),
+                 fmt::format("{} texts of '{}'", size, path));
+    std::vector<char> all(static_cast<std::size_t>(size) * bytes);
+    read_elements(reading, array, path, 0, size, [&](std::int64_t first, std::int64_t some, const char* from) {
+      std::copy_n(from, static_cast<std::size_t>(some) * bytes, all.data() + static_cast<std::size_t>(first) * bytes);
+    });
+    std::vector<std::string> texts;
+    for (std::size_t at = 0; at < all.size(); at += bytes) texts.push_back(text(array.type, all.data() + at, path));
+    return texts;
+  }
+  template <class Number>
+  Array<Number> all_numbers(const StoredArray& array, const std::string& path) const {
+    const auto size = hdf5::count(array);
+    check_memory(reading, static_cast<double>(size) * sizeof(Number), fmt::format("{} numbers of '{}'", size, path));
+    Array<Number> values(size);
+    read_numbers(reading, array, path, 0, values.span());
+    return values;
+  }
+  template <class Number>
+  std::vector<std::string> number_texts(const StoredArray& array, const std::string& path) const {
+    std::vector<std::string> texts;
+    for (const auto value : all_numbers<Number>(array, path)) {
+      if (array.type.kind == Type::Kind::truth)
+        texts.emplace_back(value != 0 ? "True" : "False");
+      else
+        texts.push_back(value != value ? "" : fmt::format("{}", value));
+    }
+    return texts;
   }
 };
 
@@ -217,195 +119,147 @@ Hdf5File::Hdf5File(const Reading& reading) : reading_(reading) {
   if (!is_hdf5(reading.text))
     fail("{}: is no HDF5 file: it begins with {}, and \\x89HDF is expected", reading.name,
          shown(reading.text.substr(0, 8)));
-  handles_ = std::make_unique<Handles>(reading);
+  parts_ = std::make_unique<Parts>(reading);
 }
 
 Hdf5File::~Hdf5File() = default;
 
-bool Hdf5File::has(const std::string& path) const { return handles_->has(path); }
+bool Hdf5File::has(const std::string& path) const {
+  return parts_->read([&](const Objects& from) { return from.find(path).has_value(); },
+                      [&](const Hdf5ByLibrary& library) { return library.has(path); });
+}
 
-bool Hdf5File::is_group(const std::string& path) const { return has(path) && handles_->kind(path) == H5I_GROUP; }
+bool Hdf5File::is_group(const std::string& path) const {
+  return parts_->read(
+      [&](const Objects& from) {
+        const auto found = from.find(path);
+        return found && from.is_group(*found);
+      },
+      [&](const Hdf5ByLibrary& library) { return library.is_group(path); });
+}
 
 std::vector<std::string> Hdf5File::members(const std::string& group) const {
-  const Id opened(H5Gopen2(handles_->file.get(), group.c_str(), H5P_DEFAULT), H5Gclose);
-  if (!opened.ok()) handles_->fail_path(group, "is no group");
-  H5G_info_t info{};
-  H5Gget_info(opened.get(), &info);
-  std::vector<std::string> names;
-  for (hsize_t k = 0; k < info.nlinks; ++k) {
-    const auto size = H5Lget_name_by_idx(opened.get(), ".", H5_INDEX_NAME, H5_ITER_INC, k, nullptr, 0, H5P_DEFAULT);
-    if (size < 0) handles_->fail_path(group, "cannot be listed; the file is damaged");
-    std::string name(static_cast<std::size_t>(size) + 1, '\0');
-    H5Lget_name_by_idx(opened.get(), ".", H5_INDEX_NAME, H5_ITER_INC, k, name.data(), name.size(), H5P_DEFAULT);
-    name.pop_back();
-    names.push_back(std::move(name));
-  }
-  return names;
+  return parts_->read(
+      [&](const Objects& from) {
+        const auto found = parts_->object(from, group);
+        if (!from.is_group(found)) parts_->fail_path(group, "is no group");
+        return from.members(found);
+      },
+      [&](const Hdf5ByLibrary& library) { return library.members(group); });
 }
 
 std::vector<std::int64_t> Hdf5File::shape(const std::string& dataset) const {
-  const auto array = handles_->dataset(dataset);
-  return Handles::shape_of(Id(H5Dget_space(array.get()), H5Sclose));
+  return parts_->read([&](const Objects& from) { return parts_->array(from, dataset).shape; },
+                      [&](const Hdf5ByLibrary& library) { return library.shape(dataset); });
 }
 
 std::int64_t Hdf5File::count(const std::string& dataset) const {
-  return handles_->count(handles_->dataset(dataset), dataset);
+  return parts_->read([&](const Objects& from) { return hdf5::count(parts_->array(from, dataset)); },
+                      [&](const Hdf5ByLibrary& library) { return library.count(dataset); });
 }
 
 template <class Number>
 Array<Number> Hdf5File::numbers(const std::string& dataset) const {
-  const auto array = handles_->dataset(dataset);
-  const Id type(H5Dget_type(array.get()), H5Tclose);
-  const auto kind = H5Tget_class(type.get());
-  if (kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_ENUM) handles_->fail_path(dataset, "holds no numbers");
-  const auto count = handles_->count(array, dataset);
-  check_memory(reading_, static_cast<double>(count) * sizeof(Number),
-               fmt::format("{} numbers of '{}'", count, dataset));
-  Array<Number> values(count);
-  if (count == 0) return values;
-  if (handles_->read_by_threads(reading_, array, type, 0, count, values.data())) return values;
-  herr_t status = -1;
-  if (kind == H5T_ENUM) {  // truth values
-    if (H5Tget_size(type.get()) != 1) handles_->fail_path(dataset, "holds names of an enumeration, and no numbers");
-    std::vector<std::int8_t> codes(static_cast<std::size_t>(count));
-    status = H5Dread(array.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, codes.data());
-    std::transform(codes.begin(), codes.end(), values.begin(), [](auto code) { return static_cast<Number>(code); });
-  } else {
-    status = H5Dread(array.get(), native_type<Number>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
-  }
-  if (status < 0)
-    handles_->fail_path(dataset, "cannot be read; the file is damaged or uses a filter that is not there");
-  return values;
+  return parts_->read(
+      [&](const Objects& from) { return parts_->all_numbers<Number>(parts_->numbers(from, dataset), dataset); },
+      [&](const Hdf5ByLibrary& library) { return library.numbers<Number>(dataset); });
 }
 
 template <class Number>
 void Hdf5File::numbers(const std::string& dataset, std::int64_t first, std::span<Number> to) const {
-  const auto array = handles_->dataset(dataset);
-  const Id type(H5Dget_type(array.get()), H5Tclose);
-  const auto kind = H5Tget_class(type.get());
-  const bool truth = kind == H5T_ENUM && H5Tget_size(type.get()) == 1;
-  if (kind != H5T_INTEGER && kind != H5T_FLOAT && !truth) handles_->fail_path(dataset, "holds no numbers");
-  const Id space(H5Dget_space(array.get()), H5Sclose);
-  const bool one_dimension = H5Sget_simple_extent_ndims(space.get()) == 1;
-  const bool inside = first + std::ssize(to) <= handles_->count(array, dataset);
-  if (one_dimension && inside && handles_->read_by_threads(reading_, array, type, first, std::ssize(to), to.data()))
-    return;
-  const hsize_t begin = static_cast<hsize_t>(first), count = to.size();
-  const Id memory(H5Screate_simple(1, &count, nullptr), H5Sclose);
-  std::vector<std::int8_t> codes(truth ? to.size() : 0);
-  const bool selected = one_dimension && inside &&
-                        H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &begin, nullptr, &count, nullptr) >= 0;
-  if (!selected || H5Dread(array.get(), truth ? type.get() : native_type<Number>(), memory.get(), space.get(),
-                           H5P_DEFAULT, truth ? static_cast<void*>(codes.data()) : to.data()) < 0)
-    handles_->fail_path(dataset, "cannot be read; the file is damaged or uses a filter that is not there");
-  std::transform(codes.begin(), codes.end(), to.begin(), [](auto code) { return static_cast<Number>(code); });
+  parts_->read(
+      [&](const Objects& from) {
+        const auto& array = parts_->numbers(from, dataset);
+        if (array.shape.size() != 1 || first + std::ssize(to) > array.shape[0])
+          parts_->fail_path(dataset, "is not as long as expected; the file is damaged");
+        read_numbers(reading_, array, dataset, first, to);
+      },
+      [&](const Hdf5ByLibrary& library) { library.numbers(dataset, first, to); });
 }
 
 bool Hdf5File::is_text(const std::string& dataset) const {
-  const Id type(H5Dget_type(handles_->dataset(dataset).get()), H5Tclose);
-  return H5Tget_class(type.get()) == H5T_STRING;
+  return parts_->read(
+      [&](const Objects& from) {
+        const auto kind = parts_->array(from, dataset).type.kind;
+        return kind == Type::Kind::text || kind == Type::Kind::heap_text;
+      },
+      [&](const Hdf5ByLibrary& library) { return library.is_text(dataset); });
 }
 
 std::vector<std::string> Hdf5File::texts(const std::string& dataset) const {
-  const auto array = handles_->dataset(dataset);
-  const Id type(H5Dget_type(array.get()), H5Tclose);
-  const auto kind = H5Tget_class(type.get());
-  std::vector<std::string> texts;
-  if (kind == H5T_STRING) {
-    const auto count = handles_->count(array, dataset);
-    const bool variable = H5Tis_variable_str(type.get()) > 0;
-    const auto bytes = variable ? HeapReference::stored_bytes : H5Tget_size(type.get());
-    check_memory(reading_, static_cast<double>(count) * static_cast<double>(bytes + sizeof(std::string)),
-                 fmt::format("{} texts of '{}'", count, dataset));
-    if (count == 0) return texts;
-    std::vector<char> all(static_cast<std::size_t>(count) * bytes);
-    const Id memory = variable ? reference_type() : Id(H5Tcopy(type.get()), H5Tclose);
-    if (H5Dread(array.get(), memory.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, all.data()) < 0)
-      handles_->fail_path(dataset, "cannot be read; the file is damaged");
-    for (std::size_t at = 0; at < all.size(); at += bytes)
-      texts.push_back(variable ? handles_->heap_text(all.data() + at, dataset) : until_nul({all.data() + at, bytes}));
-    return texts;
-  }
-  if (kind == H5T_ENUM) {
-    for (const auto value : numbers<std::int64_t>(dataset)) texts.emplace_back(value != 0 ? "True" : "False");
-  } else if (kind == H5T_INTEGER) {
-    for (const auto value : numbers<std::int64_t>(dataset)) texts.push_back(fmt::format("{}", value));
-  } else if (H5Tget_size(type.get()) <= sizeof(float)) {
-    for (const auto value : numbers<float>(dataset)) texts.push_back(std::isnan(value) ? "" : fmt::format("{}", value));
-  } else {
-    for (const auto value : numbers<double>(dataset))
-      texts.push_back(std::isnan(value) ? "" : fmt::format("{}", value));
-  }
-  return texts;
+  return parts_->read(
+      [&](const Objects& from) {
+        const auto& array = parts_->array(from, dataset);
+        if (array.type.kind == Type::Kind::text || array.type.kind == Type::Kind::heap_text)
+          return parts_->texts(array, dataset);
+        const auto& numbers = parts_->numbers(from, dataset);
+        if (numbers.type.element.kind != 'f') return parts_->number_texts<std::int64_t>(numbers, dataset);
+        if (numbers.type.bytes <= sizeof(float)) return parts_->number_texts<float>(numbers, dataset);
+        return parts_->number_texts<double>(numbers, dataset);
+      },
+      [&](const Hdf5ByLibrary& library) { return library.texts(dataset); });
 }
 
 bool Hdf5File::has_attribute(const std::string& path, const std::string& name) const {
-  return H5Aexists_by_name(handles_->file.get(), path.c_str(), name.c_str(), H5P_DEFAULT) > 0;
+  return parts_->read(
+      [&](const Objects& from) {
+        const auto found = from.find(path);
+        return found && from.attribute(*found, name).has_value();
+      },
+      [&](const Hdf5ByLibrary& library) { return library.has_attribute(path, name); });
 }
 
 std::string Hdf5File::text_attribute(const std::string& path, const std::string& name) const {
-  const auto attribute = handles_->attribute(path, name);
-  const Id type(H5Aget_type(attribute.get()), H5Tclose);
-  const Id space(H5Aget_space(attribute.get()), H5Sclose);
-  if (H5Tget_class(type.get()) != H5T_STRING || H5Sget_simple_extent_npoints(space.get()) != 1)
-    handles_->fail_path(path, fmt::format("has the attribute '{}', which is not one text", name));
-  const bool variable = H5Tis_variable_str(type.get()) > 0;
-  std::string stored(variable ? HeapReference::stored_bytes : H5Tget_size(type.get()), '\0');
-  const Id memory = variable ? reference_type() : Id(H5Tcopy(type.get()), H5Tclose);
-  if (H5Aread(attribute.get(), memory.get(), stored.data()) < 0)
-    handles_->fail_path(path, fmt::format("has the attribute '{}', which cannot be read; the file is damaged", name));
-  return variable ? handles_->heap_text(stored.data(), path) : until_nul(stored);
+  return parts_->read(
+      [&](const Objects& from) {
+        const auto attribute = from.attribute(parts_->object(from, path), name);
+        if (!attribute) parts_->fail_path(path, fmt::format("has no attribute '{}'", name));
+        const auto& [type, shape, bytes] = *attribute;
+        parts_->check_type(type);
+        const bool one = std::all_of(shape.begin(), shape.end(), [](auto size) { return size == 1; });
+        if ((type.kind != Type::Kind::text && type.kind != Type::Kind::heap_text) || !one || bytes.size() < type.bytes)
+          parts_->fail_path(path, fmt::format("has the attribute '{}', which is not one text", name));
+        return parts_->text(type, bytes.data(), path);
+      },
+      [&](const Hdf5ByLibrary& library) { return library.text_attribute(path, name); });
 }
 
 std::vector<std::int64_t> Hdf5File::number_attribute(const std::string& path, const std::string& name) const {
-  const auto attribute = handles_->attribute(path, name);
-  const Id type(H5Aget_type(attribute.get()), H5Tclose);
-  const Id space(H5Aget_space(attribute.get()), H5Sclose);
-  const auto count = H5Sget_simple_extent_npoints(space.get());
-  constexpr hssize_t most = 16;
-  if (H5Tget_class(type.get()) != H5T_INTEGER || count < 1 || count > most)
-    handles_->fail_path(path, fmt::format("has the attribute '{}', which is no list of whole numbers", name));
-  std::vector<std::int64_t> values(static_cast<std::size_t>(count));
-  H5Aread(attribute.get(), H5T_NATIVE_INT64, values.data());
-  return values;
+  return parts_->read(
+      [&](const Objects& from) {
+        const auto attribute = from.attribute(parts_->object(from, path), name);
+        if (!attribute) parts_->fail_path(path, fmt::format("has no attribute '{}'", name));
+        const auto& [type, shape, bytes] = *attribute;
+        constexpr double most = 16;
+        double count = 1;
+        for (const auto size : shape) count *= static_cast<double>(size);
+        if (type.kind != Type::Kind::number || type.element.kind == 'f' || count < 1 || count > most ||
+            static_cast<double>(bytes.size()) < count * static_cast<double>(type.bytes))
+          parts_->fail_path(path, fmt::format("has the attribute '{}', which is no list of whole numbers", name));
+        StoredArray array;
+        array.type = type;
+        array.shape = shape;
+        array.whole = bytes;
+        std::vector<std::int64_t> values(static_cast<std::size_t>(count));
+        read_numbers<std::int64_t>(reading_, array, path, 0, values);
+        return values;
+      },
+      [&](const Hdf5ByLibrary& library) { return library.number_attribute(path, name); });
 }
 
 bool hdf5_has(std::string_view bytes, std::initializer_list<std::string_view> paths) {
   if (!is_hdf5(bytes)) return false;
-  const std::unique_lock lock(library());
-  be_silent();
-  const Id file(H5LTopen_file_image(const_cast<char*>(bytes.data()), bytes.size(),
-                                    H5LT_FILE_IMAGE_DONT_COPY | H5LT_FILE_IMAGE_DONT_RELEASE),
-                H5Fclose);
-  return file.ok() && std::all_of(paths.begin(), paths.end(), [&](auto path) {
-           return H5Lexists(file.get(), std::string(path).c_str(), H5P_DEFAULT) > 0;
-         });
+  const Context context;
+  const std::string name = "file";
+  const ReadOptions options;
+  const Reading reading{context, bytes, name, options};
+  try {
+    const Hdf5File file(reading);
+    return std::all_of(paths.begin(), paths.end(), [&](auto path) { return file.has(std::string(path)); });
+  } catch (const Error&) {
+    return false;
+  }
 }
-
-#else
-
-struct Hdf5File::Handles {};
-
-Hdf5File::Hdf5File(const Reading& reading) : reading_(reading) { fail_without_hdf5(reading_.name); }
-Hdf5File::~Hdf5File() = default;
-bool Hdf5File::has(const std::string&) const { return false; }
-bool Hdf5File::is_group(const std::string&) const { return false; }
-std::vector<std::string> Hdf5File::members(const std::string&) const { return {}; }
-std::vector<std::int64_t> Hdf5File::shape(const std::string&) const { return {}; }
-std::int64_t Hdf5File::count(const std::string&) const { return 0; }
-template <class Number>
-Array<Number> Hdf5File::numbers(const std::string&) const {
-  return {};
-}
-template <class Number>
-void Hdf5File::numbers(const std::string&, std::int64_t, std::span<Number>) const {}
-bool Hdf5File::is_text(const std::string&) const { return false; }
-std::vector<std::string> Hdf5File::texts(const std::string&) const { return {}; }
-bool Hdf5File::has_attribute(const std::string&, const std::string&) const { return false; }
-std::string Hdf5File::text_attribute(const std::string&, const std::string&) const { return {}; }
-std::vector<std::int64_t> Hdf5File::number_attribute(const std::string&, const std::string&) const { return {}; }
-bool hdf5_has(std::string_view bytes, std::initializer_list<std::string_view>) { return is_hdf5(bytes); }
-#endif
 
 template void Hdf5File::numbers(const std::string&, std::int64_t, std::span<float>) const;
 template void Hdf5File::numbers(const std::string&, std::int64_t, std::span<double>) const;

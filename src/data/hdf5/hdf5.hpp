@@ -1,4 +1,4 @@
-// HDF5 files, through libhdf5 if this build has it. Everything that includes its headers is in hdf5.cpp.
+// HDF5 files. What is not known here of later versions of the format is read by libhdf5 if this build has it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace sheaf {
 bool is_hdf5(std::string_view bytes);
 
 /// An HDF5 file over bytes in memory, which must outlive it. Paths are such as "obs/cell_type". Every defect is an
-/// Error that names the file and the path; a build without libhdf5 reports that. One thread at a time uses the library.
+/// Error that names the file.
 class Hdf5File {
  public:
   explicit Hdf5File(const Reading& reading);
@@ -51,13 +51,12 @@ class Hdf5File {
   std::vector<std::int64_t> number_attribute(const std::string& path, const std::string& name) const;
 
  private:
-  struct Handles;
+  struct Parts;
   const Reading& reading_;
-  std::unique_ptr<Handles> handles_;
+  std::unique_ptr<Parts> parts_;
 };
 
-/// Whether all paths are in the file, for looks_like functions. False if it is no HDF5 file; true for every HDF5 file
-/// if this build has no libhdf5, so that its reader can report that.
+/// Whether all paths are in the file, for looks_like functions. False if it is no HDF5 file, or damaged.
 bool hdf5_has(std::string_view bytes, std::initializer_list<std::string_view> paths);
 
 /// The Error of a build without libhdf5.

@@ -1,40 +1,26 @@
-// Numbers of HDF5 datasets by all threads: libhdf5 inflates and converts with one. It still finds the stored bytes.
+// The elements of HDF5 arrays, by all threads: libhdf5 inflates and converts with one.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <string_view>
-#include <vector>
+#include <span>
 
-#include "data/bytes/elements.hpp"
+#include "data/hdf5/hdf5_objects.hpp"
 #include "data/read/reading.hpp"
 
-namespace sheaf {
+namespace sheaf::hdf5 {
 
-/// How a dataset of one dimension (a row) or two is stored: at one place of the file, or in chunks of one size, each
-/// shuffled and deflated or not.
-struct Hdf5Layout {
-  ElementType type;
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::string_view whole;  ///< the bytes of all elements, if they are at one place
-  std::int64_t chunk_rows = 0;
-  std::int64_t chunk_columns = 0;
-  bool shuffled = false;  ///< in each chunk first bytes of all elements, then second ones ...
-  bool deflated = false;
-};
+/// Gets `count` elements from the element `first` on, as they are in the file. Is called by several threads at once.
+using TakeElements = std::function<void(std::int64_t first, std::int64_t count, const char* from)>;
 
-/// Gets the stored bytes of the chunk that begins at a row and a column. False: there is none, or it is damaged or not
-/// stored as the layout says. Is called by several threads at once.
-using FetchChunk = std::function<bool(std::int64_t row, std::int64_t column, std::vector<char>& to)>;
+/// Hands out `count` elements from the element `first` on; arrays of two dimensions are read as a whole. A damaged
+/// chunk is an Error that names `path`; NotKnown: filters that are not known here.
+void read_elements(const Reading& reading, const StoredArray& array, const std::string& path, std::int64_t first,
+                   std::int64_t count, const TakeElements& take);
 
-/// Whether elements of that layout can be read as Number in this way: no value may change.
+/// The same as numbers. Fractions and numbers out of range are Errors if Number is a type of whole numbers.
 template <class Number>
-bool can_read_pieces(const Hdf5Layout& layout);
-/// Reads `count` elements from the element `first` on; datasets of two dimensions are read as a whole. False: they are
-/// not stored as the layout says, and `to` holds anything.
-template <class Number>
-bool read_pieces(const Reading& reading, const Hdf5Layout& layout, const FetchChunk& fetch, std::int64_t first,
-                 std::int64_t count, Number* to);
+void read_numbers(const Reading& reading, const StoredArray& array, const std::string& path, std::int64_t first,
+                  std::span<Number> to);
 
-}  // namespace sheaf
+}  // namespace sheaf::hdf5

@@ -133,6 +133,7 @@ def write_anndata():
         data.layers["counts"] = sp.csr_matrix(counts.astype(np.float32))
         data.write(path(f"{name}.h5ad"), compression="gzip" if name == "csr" else None)
     write_chunks()
+    write_variants()
     with h5py.File(path("tenx.h5"), "w") as file:  # as Cell Ranger 3 and later
         by_cells = sp.csc_matrix(counts.T)
         group = file.create_group("matrix")
@@ -162,6 +163,27 @@ def write_chunks():
                 else:
                     made[()] = values
                 made.attrs.update(about)
+
+
+def write_variants():
+    """The same compressed by LZF; in the form of later versions of HDF5; and with checksums, which libhdf5 alone checks."""
+    for name, file_options, array_options in (("lzf", {}, {"compression": "lzf", "shuffle": True, "chunks": True}), ("later", {"libver": "latest"}, {"chunks": True}),
+                                              ("checksums", {}, {"fletcher32": True, "chunks": True})):
+        with h5py.File(path("csr.h5ad")) as source, h5py.File(path(f"{name}.h5ad"), "w", **file_options) as to:
+            copy(source, to, array_options)
+
+
+def copy(source, to, array_options):
+    for name, value in source.attrs.items():
+        to.attrs[name] = value
+    for name, value in source.items():
+        if isinstance(value, h5py.Group):
+            copy(value, to.create_group(name), array_options)
+            continue
+        numbers = value.shape and value.dtype.kind in "iuf"
+        copied = to.create_dataset(name, data=value[()], dtype=value.dtype, **(array_options if numbers else {}))
+        for attribute, text in value.attrs.items():
+            copied.attrs[attribute] = text
 
 
 def write_xlsx():
