@@ -19,6 +19,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_weights = 10;  // of each decision value, on the terminal
 constexpr std::size_t most_columns = 10;  // decision values whose weights are shown there
+constexpr std::int64_t most_inputs = 20'000;
 constexpr std::size_t name_width = 40;
 
 /// "impute", "scale standard" ...
@@ -27,7 +28,7 @@ std::string step_text(const PipelineStep& step) {
   if (std::holds_alternative<EncodeStep>(step)) return "one feature for each level of nominal ones";
   if (const auto* row = std::get_if<RowStep>(&step)) return fmt::format("transform {}", to_string(row->transform));
   if (const auto* take = std::get_if<TakeStep>(&step))
-    return fmt::format("keep {} features", grouped(std::ssize(take->features)));
+    return fmt::format("keep {}", counted(std::ssize(take->features), "feature"));
   return fmt::format("scale {}", to_string(std::get<Scaling>(step).method));
 }
 
@@ -61,8 +62,8 @@ std::string names_text(const std::vector<std::string>& names, std::string_view w
 }
 
 std::string heading_text(const Model& model, const std::string& source) {
-  auto text = fmt::format("{}\n  model of the family {}: {} features", bold(source), model.family(),
-                          grouped(input_features(model)));
+  auto text = fmt::format("{}\n  model of the family {}: {}", bold(source), model.family(),
+                          counted(input_features(model), "feature"));
   if (const auto& classes = model.class_names(); !classes.empty()) text += ", " + names_text(classes, "classes");
   if (const auto targets = model.target_names(); !targets.empty()) text += ", " + names_text(targets, "targets");
   if (const auto size = model.trained().size())
@@ -76,7 +77,7 @@ std::string heading_text(const Model& model, const std::string& source) {
   if (const auto& threshold = model.threshold())
     text += fmt::format("  decision threshold {:.6g}, chosen by {}\n", threshold->value, to_string(threshold->options));
   if (const auto& annotations = model.annotations(); !annotations.empty())
-    text += fmt::format("  annotations of {} features: {}\n", grouped(std::ssize(annotations.texts)),
+    text += fmt::format("  annotations of {}: {}\n", counted(std::ssize(annotations.texts), "feature"),
                         join_names(annotations.columns));
   return text;
 }
@@ -101,8 +102,24 @@ std::string weights_text(const Model& model) {
   if (rows.size() == 1) return text + "  all are 0\n";
   text += table(rows, "llr" + std::string(annotations.columns.size(), 'l'), 2);
   if (shown < weights.columns.size())
-    text += fmt::format("  and those of {} more decision values, with --json\n", weights.columns.size() - shown);
+    text +=
+        fmt::format("  and those of {}, with --json\n", counted(weights.columns.size() - shown, "more decision value"));
   return text;
+}
+
+/// The columns that the model reads, in its order; those without levels are numbers. Of features without a weight model
+/// files may not keep the names.
+Json inputs_json(const Model& model) {
+  const auto known = model.known_columns();
+  Json columns = Json::array();
+  std::int64_t total = 0;
+  for (std::size_t j = 0; j < static_cast<std::size_t>(known.count); ++j) {
+    const auto name = known.features.empty() ? std::to_string(j + 1) : known.features[j];
+    if (name.empty()) continue;
+    if (++total <= most_inputs)
+      columns.push_back({{"name", name}, {"levels", j < known.levels.size() ? Json(known.levels[j]) : Json::array()}});
+  }
+  return {{"total", total}, {"columns", std::move(columns)}};
 }
 
 }  // namespace
@@ -123,6 +140,7 @@ std::string model_info_json(const Model& model, const std::string& source) {
               {"threshold", model.threshold() ? Json(model.threshold()->value) : Json()}};
   if (const auto size = model.trained().size())
     answer[std::string(find_family(model.family())->size_words().key)] = *size;
+  answer["inputs"] = inputs_json(model);
   answer["annotations"] = model.annotations().columns;
   answer["largest_weights"] = report::largest_weights_json(weights_of(model), model.annotations());
   return answer.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

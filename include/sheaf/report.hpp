@@ -53,6 +53,8 @@ std::string reliability_csv(const SearchResult& result);
 std::string learning_curve_csv(const SearchResult& result);
 /// One line for each feature, the most important first.
 std::string importance_csv(const SearchResult& result);
+/// The weights along SearchResult::path: one line for each feature, alpha and decision value.
+std::string path_csv(const SearchResult& result);
 /// One line for each feature of the model, after the pipeline: the weight of each decision value and, of models that
 /// scale, that of the feature before. `standard_deviations`: of those features, for standardised weights; none:
 /// without.

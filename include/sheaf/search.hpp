@@ -275,7 +275,9 @@ struct SearchResult {
   Stability overall;
   StabilityByChance chance;       ///< if requested
   std::int32_t best_overall = 0;  ///< place in `points`: the best mean over the levels of all outer resamples
-  std::vector<PathStep> path;     ///< of options.path_split
+  /// Elastic nets, alphas descending: on the training rows of options.path_split or, if that is 0, on all rows down to
+  /// the chosen alpha; then of the features with the largest effects in the final model alone.
+  std::vector<PathStep> path;
   std::optional<HeldOutPredictions> held_out;       ///< if requested
   std::optional<LearningCurve> learning_curve;      ///< likewise
   std::vector<FeatureImportance> importance;        ///< likewise; the most important first

@@ -103,6 +103,11 @@ class FamilySearch {
                                      const Point& /*point*/) const {
     return {};
   }
+  /// The weights of some features, ascending, along the path that leads to the model of refit(); none: there is none.
+  virtual std::vector<PathStep> refit_path(const Context& /*context*/, const Point& /*point*/,
+                                           std::span<const std::int32_t> /*features*/) const {
+    return {};
+  }
   /// Why a training did not converge; without its point and split.
   virtual std::string failure(const TaskFit& fit) const = 0;
   /// Summaries of the dataset's features, if the family has made them.

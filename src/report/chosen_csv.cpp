@@ -9,6 +9,7 @@
 #include "core/fail.hpp"
 #include "report/annotation_columns.hpp"
 #include "report/held_out.hpp"
+#include "report/search_charts.hpp"
 
 namespace sheaf {
 namespace {
@@ -149,6 +150,22 @@ std::string importance_csv(const SearchResult& r) {
   for (const auto& feature : r.importance)
     text += fmt::format("{},{},{}{}\n", csv_field(feature.name), feature.drop.mean, feature.drop.standard_deviation,
                         report::annotation_fields(r.annotations, feature.name));
+  return text;
+}
+
+std::string path_csv(const SearchResult& r) {
+  std::string text = fmt::format("feature{},alpha,weight,standardised_weight{}\n",
+                                 r.columns == 1          ? ""
+                                 : r.class_names.empty() ? ",target"
+                                                         : ",class",
+                                 report::annotation_heading(r.annotations));
+  for (std::int32_t c = 0; c < r.columns; ++c) {
+    const auto column = r.columns == 1 ? "" : "," + csv_field(r.column_name(c));
+    for (const auto& line : report::weight_paths(r, static_cast<std::size_t>(c)))
+      for (std::size_t a = 0; a < r.path.size(); ++a)
+        text += fmt::format("{}{},{},{},{}{}\n", csv_field(line.name), column, r.path[a].alpha, line.weights[a],
+                            line.effects[a], report::annotation_fields(r.annotations, line.name));
+  }
   return text;
 }
 

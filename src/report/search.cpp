@@ -30,7 +30,8 @@ std::string notes_of(const SearchResult& r) {
   const auto unfinished = std::count_if(r.warnings.begin(), r.warnings.end(), [](const std::string& warning) {
     return warning.find(" did not converge: ") != std::string::npos;
   });
-  const auto about = unfinished == 0 ? std::string() : fmt::format("{} models did not converge.", unfinished);
+  const auto about =
+      unfinished == 0 ? std::string() : fmt::format("{} did not converge.", counted(unfinished, "model"));
   return notes_card(about, list);
 }
 
@@ -43,7 +44,6 @@ std::string verdict_card(const SearchResult& r) {
 }
 
 constexpr std::size_t most_weights = 20;
-constexpr std::size_t most_columns = 12;  // whose weights are shown
 constexpr std::size_t most_features = 200;
 
 std::string header_tiles(const SearchResult& r) {
@@ -232,10 +232,10 @@ std::string importance_card(const SearchResult& r) {
   for (std::size_t k = 0; k < std::min(most, r.importance.size()); ++k) names.push_back(r.importance[k].name);
   return card(
       "Permutation importance",
-      fmt::format("By how much {} gets worse where a feature is shuffled among held-out rows, {} times in each "
+      fmt::format("By how much {} gets worse where a feature is shuffled among held-out rows, {} in each "
                   "split; lines: one standard deviation over the splits. Features that say the same share their "
                   "importance.",
-                  info(*r.options.score).title, r.options.permutation_importance),
+                  info(*r.options.score).title, counted(r.options.permutation_importance, "time")),
       importance_bars(r, most) + annotation_table(r.annotations, names));
 }
 
@@ -275,7 +275,7 @@ std::string feature_weights_cards(const SearchResult& r) {
       {"predictions that differ", share(effect.changed, effect.rows), ""}};
   const auto cards = card(
       "What the feature weights change",
-      fmt::format("The chosen point beside the same one without weights, on {} held-out rows.", grouped(effect.rows)),
+      fmt::format("The chosen point beside the same one without weights, on {}.", counted(effect.rows, "held-out row")),
       table(rows, "lrr"));
   const auto learnt = *r.model->trained().distance_weights();
   const auto& weights = learnt.values;
@@ -329,7 +329,7 @@ std::string leaderboard_card(const SearchResult& r) {
                     row.place < 0 ? score_text(row.score.mean) : spread_text(row.score),
                     chosen ? "" : fmt::format("{:+.4f}", row.difference),
                     row.has_interval ? fmt::format("{:+.4f} to {:+.4f}", row.low, row.high)
-                    : row.place < 0  ? fmt::format("dropped after {} splits", row.score.splits)
+                    : row.place < 0  ? fmt::format("dropped after {}", counted(row.score.splits, "split"))
                                      : "",
                     grouped(model.points),
                     r.stack && &model == &r.models.back() ? "those of its members"
@@ -405,9 +405,9 @@ std::string outer_card(const SearchResult& r) {
 
 std::string frequency_card(const SearchResult& r) {
   auto about = fmt::format(
-      "The most frequent of {} features that some resample chose. Dashed: where features are "
+      "The most frequent of {} that some resample chose. Dashed: where features are "
       "selected.",
-      grouped(std::ssize(r.stability)));
+      counted(std::ssize(r.stability), "feature"));
   if (r.outer.size() > 1)
     about += fmt::format(" The stability of the choice is {:.3f}: {}.", r.overall.value, stability_scale(r.chance));
   std::string marks;
@@ -416,21 +416,6 @@ std::string frequency_card(const SearchResult& r) {
   if (r.class_names.empty() && r.columns == 1)
     marks = legend({{"f0", "goes with larger values"}, {"f1", "goes with smaller values"}});
   return card("How often each feature was chosen", about, marks + frequency_bars(r));
-}
-
-std::string path_cards(const SearchResult& r) {
-  if (r.path.empty()) return {};
-  const auto& level = r.outer[static_cast<std::size_t>(r.options.path_split - 1)].level;
-  std::string cards;
-  for (std::size_t c = 0; c < std::min(most_columns, static_cast<std::size_t>(r.columns)); ++c) {
-    const auto name = r.column_name(static_cast<std::int32_t>(c));
-    const auto of = r.columns == 1 ? "" : fmt::format(", {} {}", r.class_names.empty() ? "target" : "class", name);
-    cards += card(fmt::format("Weights along the path of resample {}{}", r.options.path_split, of),
-                  fmt::format("It chose {}; dashed: that alpha. Of features that some resample chose.",
-                              r.point_text(r.point(level, level.chosen.chosen))),
-                  coefficient_path(r, c));
-  }
-  return cards;
 }
 
 std::string features_card(const SearchResult& r) {
@@ -477,12 +462,13 @@ std::string search_html(const SearchResult& r) {
   const std::string body = header_tiles(r) + "<div class=\"cards\">\n" + verdict_card(r) + notes_of(r) +
                            leaderboard_card(r) + scores + curve_cards(r) + threshold_card(r) + reliability_card(r) +
                            confusion_cards(r) + learning_card(r) + importance_card(r) + weights_cards(r) +
-                           feature_weights_cards(r) + study_cards(r) + outer_card(r) + table_card(r) + "</div>\n";
+                           (is_study(r) ? "" : path_cards(r)) + feature_weights_cards(r) + study_cards(r) +
+                           outer_card(r) + table_card(r) + "</div>\n";
   const auto outer =
       r.outer.empty() ? "" : fmt::format(", {} {}", r.outer.size(), is_study(r) ? "resamples" : "outer folds");
-  const auto subtitle =
-      fmt::format("{}: {} points ({}), {} splits ({}){}, seed {}", r.title, r.points.size(),
-                  to_string(r.options.strategy), r.splits, to_string(*r.options.split), outer, r.seed);
+  const auto subtitle = fmt::format("{}: {} ({}), {} ({}){}, seed {}", r.title, counted(r.points.size(), "point"),
+                                    to_string(r.options.strategy), counted(r.splits, "split"),
+                                    to_string(*r.options.split), outer, r.seed);
   const auto name = r.source.substr(r.source.rfind('/') + 1);
   return page((is_study(r) ? "Study: " : "Search: ") + name, subtitle, body,
               fmt::format("{}. Made by Sheaf {}. Everything is in this file; nothing is loaded from elsewhere.",

@@ -58,18 +58,25 @@ std::string largest_weights_chart(const Coefficients& weights, std::int32_t colu
 
 /// How often each feature was chosen, the most frequent ones.
 std::string frequency_bars(const SearchResult& result);
-/// A feature along the path of options.path_split.
+/// The point that the path leads to: the choice of options.path_split, or that over all rows.
+const Point& path_choice(const SearchResult& result);
+/// A feature along the path.
 struct WeightPath {
   std::int64_t feature = 0;
   std::string name;
   double chosen = 0;  // its size at the point that was chosen
   double reach = 0;
-  std::vector<double> effects;  // weight times the feature's standard deviation, one for each step
+  // One for each step.
+  std::vector<double> weights;
+  std::vector<double> effects;  // weight times the feature's standard deviation
 };
-/// Of one decision value, the largest effects at the chosen point first; features that no resample chose are left out.
+/// So many decision values are shown.
+constexpr std::size_t most_columns = 12;
+/// Of one decision value, the largest effects at the chosen point first. On the path of a resample, features that no
+/// resample chose are left out.
 std::vector<WeightPath> weight_paths(const SearchResult& result, std::size_t column);
-/// The weights of one decision value along that path.
-std::string coefficient_path(const SearchResult& result, std::size_t column);
+/// The weights of each decision value along that path.
+std::string path_cards(const SearchResult& result);
 /// The score of each outer resample on its held-out rows.
 std::string outer_scores(const SearchResult& result);
 

@@ -13,6 +13,7 @@ void write_results(const SearchDirectory& folder, const SearchResult& result) {
   }
   if (result.model && result.model->coefficients())
     write("coefficients.csv", coefficients_csv(*result.model, result.standard_deviations));
+  if (!result.path.empty()) write("path.csv", path_csv(result));
   if (result.held_out) write("predictions.csv", predictions_csv(result));
   if (const auto text = stack_csv(result); !text.empty()) write("stack.csv", text);
   if (result.learning_curve) write("learning_curve.csv", learning_curve_csv(result));

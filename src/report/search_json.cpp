@@ -159,9 +159,8 @@ Json stability_json(const SearchResult& r) {
 }
 
 Json path_json(const SearchResult& r) {
-  const auto& level = r.outer[static_cast<std::size_t>(r.options.path_split - 1)].level;
   Json alphas = Json::array(), columns = Json::array();
-  for (const auto& step : r.path) alphas.push_back(r.value(step.point, "alpha"));
+  for (const auto& step : r.path) alphas.push_back(step.alpha);
   for (std::int32_t c = 0; c < r.columns; ++c) {
     Json features = Json::array();
     for (const auto& line : report::weight_paths(r, static_cast<std::size_t>(c))) {
@@ -171,8 +170,8 @@ Json path_json(const SearchResult& r) {
     }
     columns.push_back({{"class", report::column_json(r.column_name(c))}, {"features", std::move(features)}});
   }
-  return {{"resample", r.options.path_split},
-          {"chosen", point_json(r, r.point(level, level.chosen.chosen))},
+  return {{"resample", r.options.path_split > 0 ? Json(r.options.path_split) : Json()},
+          {"chosen", point_json(r, report::path_choice(r))},
           {"alphas", std::move(alphas)},
           {"columns", std::move(columns)}};
 }

@@ -8,6 +8,7 @@
 
 #include "core/text.hpp"
 
+#include "report/page.hpp"
 #include "report/svg.hpp"
 
 namespace sheaf::report {
@@ -22,13 +23,38 @@ constexpr std::size_t most_bars = 16;
 constexpr std::size_t named_lines = 8;   // as many colours as the page has
 constexpr std::size_t most_lines = 200;  // the others would hide each other
 
+struct PathFeature {
+  std::string name;
+  double standard_deviation = 0;
+};
+
+/// Those that some resample chose or, of a path to the final model, those that were kept.
+std::map<std::int64_t, PathFeature> path_features(const SearchResult& r) {
+  std::map<std::int64_t, PathFeature> known;
+  for (const auto& feature : r.stability) known[feature.index] = {feature.name, feature.standard_deviation};
+  if (r.options.path_split > 0) return known;
+  const auto& names = r.model->trained().feature_names();
+  for (const auto& step : r.path)
+    for (const auto& weights : step.weights)
+      for (const auto j : weights.features) {
+        const auto place = static_cast<std::size_t>(j);
+        known[j] = {names.empty() ? std::to_string(j + 1) : names[place],
+                    r.standard_deviations.empty() ? 1 : r.standard_deviations[place]};
+      }
+  return known;
+}
+
 }  // namespace
 
-std::vector<WeightPath> weight_paths(const SearchResult& r, std::size_t column) {
+const Point& path_choice(const SearchResult& r) {
+  if (r.options.path_split == 0) return r.chosen();
   const auto& level = r.outer[static_cast<std::size_t>(r.options.path_split - 1)].level;
-  const double chosen = r.value(r.point(level, level.chosen.chosen), "alpha");
-  std::map<std::int64_t, const FeatureStability*> known;
-  for (const auto& feature : r.stability) known[feature.index] = &feature;
+  return r.point(level, level.chosen.chosen);
+}
+
+std::vector<WeightPath> weight_paths(const SearchResult& r, std::size_t column) {
+  const double chosen = r.value(path_choice(r), "alpha");
+  const auto known = path_features(r);
   std::map<std::int64_t, WeightPath> found;
   for (std::size_t a = 0; a < r.path.size(); ++a) {
     const auto& net = r.path[a].weights[column];
@@ -38,11 +64,13 @@ std::vector<WeightPath> weight_paths(const SearchResult& r, std::size_t column) 
       if (feature == known.end()) continue;  // chosen by no split
       auto& line = found[j];
       line.feature = j;
-      line.name = feature->second->name;
+      line.name = feature->second.name;
+      line.weights.resize(r.path.size(), 0.0);
       line.effects.resize(r.path.size(), 0.0);
-      line.effects[a] = net.weights[k] * feature->second->standard_deviation;
+      line.weights[a] = net.weights[k];
+      line.effects[a] = net.weights[k] * feature->second.standard_deviation;
       line.reach = std::max(line.reach, std::abs(line.effects[a]));
-      if (r.value(r.path[a].point, "alpha") == chosen) line.chosen = std::abs(line.effects[a]);
+      if (r.path[a].alpha == chosen) line.chosen = std::abs(line.effects[a]);
     }
   }
   std::vector<WeightPath> lines;
@@ -55,39 +83,13 @@ std::vector<WeightPath> weight_paths(const SearchResult& r, std::size_t column) 
   return lines;
 }
 
-std::string frequency_bars(const SearchResult& r) {
-  if (r.stability.empty()) return "<p>No resample chose any feature.</p>\n";
-  const auto count = std::min(most_bars, r.stability.size());
-  const double end = static_cast<double>(count) * line_height + 22;
-  Chart chart(half, end + 44, "How often each feature was chosen");
-  const Axis x{0, 1, names, half - 16, false};
-  chart.bottom_axis(x, 10, end, "share of the resamples that chose it");
-  if (r.options.min_frequency > 0) chart.line(x(r.options.min_frequency), 10, x(r.options.min_frequency), end, "edge");
-  double y = 14;
-  chart.data("feature", "frequency", "mean weight", "same sign", "median rank");
-  for (std::size_t k = 0; k < count; ++k, y += line_height) {
-    const auto& feature = r.stability[k];
-    chart.data(feature.name, feature.frequency, feature.mean_weight.front(), feature.sign_agreement.front(),
-               feature.median_rank);
-    const bool positive = feature.mean_weight.front() > 0;
-    chart.text(names - 10, y + 13, short_name(feature.name), "", Anchor::end);
-    chart.box(x(0), y + 2, x(feature.frequency) - x(0), line_height - 8,
-              r.columns > 1 ? "f0"
-              : positive    ? "f0"
-                            : "f1",
-              fmt::format("{}: {}, mean weight {:+.4g}, {} of one sign, median rank {:g}", feature.name,
-                          percent(feature.frequency), feature.mean_weight.front(),
-                          percent(feature.sign_agreement.front()), feature.median_rank),
-              2);
-  }
-  return chart.finish();
-}
+namespace {
 
+/// The weights of one decision value along the path.
 std::string coefficient_path(const SearchResult& r, std::size_t column) {
-  const auto& level = r.outer[static_cast<std::size_t>(r.options.path_split - 1)].level;
-  const double chosen = r.value(r.point(level, level.chosen.chosen), "alpha");
+  const double chosen = r.value(path_choice(r), "alpha");
   std::vector<double> alphas;
-  for (const auto& step : r.path) alphas.push_back(r.value(step.point, "alpha"));
+  for (const auto& step : r.path) alphas.push_back(step.alpha);
   const auto lines = weight_paths(r, column);
   if (lines.empty() || alphas.size() < 2) return "<p>No feature has a weight on this path.</p>\n";
   double low = 0;
@@ -120,6 +122,57 @@ std::string coefficient_path(const SearchResult& r, std::size_t column) {
     chart.text(right - 86, line_y + 1, name.size() > 14 ? fmt::format("{}…", name.substr(0, 13)) : name, "tick");
   }
   return chart.finish();
+}
+
+}  // namespace
+
+std::string frequency_bars(const SearchResult& r) {
+  if (r.stability.empty()) return "<p>No resample chose any feature.</p>\n";
+  const auto count = std::min(most_bars, r.stability.size());
+  const double end = static_cast<double>(count) * line_height + 22;
+  Chart chart(half, end + 44, "How often each feature was chosen");
+  const Axis x{0, 1, names, half - 16, false};
+  chart.bottom_axis(x, 10, end, "share of the resamples that chose it");
+  if (r.options.min_frequency > 0) chart.line(x(r.options.min_frequency), 10, x(r.options.min_frequency), end, "edge");
+  double y = 14;
+  chart.data("feature", "frequency", "mean weight", "same sign", "median rank");
+  for (std::size_t k = 0; k < count; ++k, y += line_height) {
+    const auto& feature = r.stability[k];
+    chart.data(feature.name, feature.frequency, feature.mean_weight.front(), feature.sign_agreement.front(),
+               feature.median_rank);
+    const bool positive = feature.mean_weight.front() > 0;
+    chart.text(names - 10, y + 13, short_name(feature.name), "", Anchor::end);
+    chart.box(x(0), y + 2, x(feature.frequency) - x(0), line_height - 8,
+              r.columns > 1 ? "f0"
+              : positive    ? "f0"
+                            : "f1",
+              fmt::format("{}: {}, mean weight {:+.4g}, {} of one sign, median rank {:g}", feature.name,
+                          percent(feature.frequency), feature.mean_weight.front(),
+                          percent(feature.sign_agreement.front()), feature.median_rank),
+              2);
+  }
+  return chart.finish();
+}
+
+std::string path_cards(const SearchResult& r) {
+  if (r.path.empty()) return {};
+  const auto chosen = r.point_text(path_choice(r));
+  const bool of_model = r.options.path_split == 0;
+  const auto title = of_model ? "Weights along the path to the chosen model"
+                              : fmt::format("Weights along the path of resample {}", r.options.path_split);
+  const auto about =
+      of_model ? fmt::format(
+                     "From the strongest penalty, where no feature has a weight, to the chosen model, {}; on "
+                     "all rows. Of the features with the largest weights there.",
+                     chosen)
+               : fmt::format("It chose {}; dashed: that alpha. Of features that some resample chose.", chosen);
+  std::string cards;
+  for (std::size_t c = 0; c < std::min(most_columns, static_cast<std::size_t>(r.columns)); ++c) {
+    const auto name = r.column_name(static_cast<std::int32_t>(c));
+    const auto of = r.columns == 1 ? "" : fmt::format(", {} {}", r.class_names.empty() ? "target" : "class", name);
+    cards += card(title + of, about, coefficient_path(r, c));
+  }
+  return cards;
 }
 
 std::string outer_scores(const SearchResult& r) {

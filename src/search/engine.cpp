@@ -9,8 +9,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "data/describe/split_summary.hpp"
 #include "queue/units.hpp"
 #include "search/batches.hpp"
@@ -72,6 +74,7 @@ class Engine {
   void run_outer(SearchResult& result);
   void order_points(SearchResult& result, std::vector<std::int32_t>& order);
   std::int64_t models_to_train() const;
+  std::string step_name(const std::vector<Cell>& cells) const;
   void take_race(SearchResult& result) const;
 
   const Context& context_;
@@ -93,6 +96,7 @@ class Engine {
   std::vector<std::string> warnings_;
   Clock::time_point begin_ = Clock::now();
   bool cut_short_ = false;
+  bool known_total_ = false;  // of models
 };
 
 Engine::Engine(const Context& context, const FamilySearch& family, const Plan& plan, const SearchOptions& options,
@@ -105,11 +109,18 @@ Engine::Engine(const Context& context, const FamilySearch& family, const Plan& p
     proposed.sizes.push_back({limits_.back().tasks, limits_.back().splits});
   }
   proposed.memory = limits_.front().memory;
+  for (std::int32_t l = 0; l < plan_.levels(); ++l) {
+    auto& level = levels_.emplace_back();
+    if (models_.front() == &family)
+      level.strategy = make_strategy(family.space(), strategies.front());
+    else
+      level.strategy = std::make_unique<Race>(family, strategies, work);
+  }
   proposed.models = models_to_train();
   const auto agreed = log != nullptr ? log->agree(proposed) : proposed;
   if (agreed.sizes.size() != limits_.size())
-    fail("the journal is that of a search of {} models, and there are {}; begin again (--force)", agreed.sizes.size(),
-         limits_.size());
+    fail("the journal is that of a search of {}, and there are {}; begin again (--force)",
+         counted(agreed.sizes.size(), "model"), limits_.size());
   // Free memory differs a little from run to run; solvers choose by it, and the same memory gives the same bits.
   const bool as_then = agreed.memory <= proposed.memory + proposed.memory / 4;
   for (std::size_t m = 0; m < limits_.size(); ++m) {
@@ -122,13 +133,6 @@ Engine::Engine(const Context& context, const FamilySearch& family, const Plan& p
         fmt::format("the search began with {} of memory and went on with {}; last digits may differ from those of a "
                     "search in one run",
                     format_bytes(agreed.memory), format_bytes(proposed.memory)));
-  levels_.resize(static_cast<std::size_t>(plan.levels()));
-  for (auto& level : levels_) {
-    if (models_.front() == &family)
-      level.strategy = make_strategy(family.space(), strategies.front());
-    else
-      level.strategy = std::make_unique<Race>(family, strategies, work);
-  }
 }
 
 std::int32_t Engine::place_of(const Point& point) {
@@ -173,8 +177,21 @@ std::vector<double> Engine::scores_of(const Tried& tried) const {
 
 /// 0: not known before.
 std::int64_t Engine::models_to_train() const {
-  if (options_.strategy != Strategy::grid || options_.extend || models_.size() > 1) return 0;
-  return std::int64_t{1} * family_.space().size() * plan_.splits() * plan_.levels() + plan_.outer_folds();
+  std::int64_t sum = plan_.outer_folds();
+  for (const auto& level : levels_) {
+    const auto trainings = level.strategy->trainings();
+    if (trainings == 0) return 0;
+    sum += trainings;
+  }
+  return sum;
+}
+
+/// "searching svm, this step" if that is one of several models.
+std::string Engine::step_name(const std::vector<Cell>& cells) const {
+  const auto model = model_of(cells.front());
+  const bool one = std::all_of(cells.begin(), cells.end(), [&](const Cell& cell) { return model_of(cell) == model; });
+  if (models_.size() == 1 || !one) return "searching, this step";
+  return fmt::format("searching {}, this step", family_.space().axes.front().names[static_cast<std::size_t>(model)]);
 }
 
 /// False: no level asks for more.
@@ -217,7 +234,15 @@ void Engine::evaluate(const std::vector<Cell>& cells, bool chosen, std::vector<M
     for (auto& batch : plan_batches(own, groups_, limits_[m], models_[m]->tasks())) batches.push_back(std::move(batch));
   }
   std::vector<std::vector<ModelScores>> found(batches.size());
-  train_batches(batches, chosen, found);
+  {
+    std::optional<Stage> step;
+    if (!known_total_ && !cells.empty()) {
+      std::int64_t tasks = 0;
+      for (const auto& cell : cells) tasks += family_of(cell).tasks();
+      step.emplace(context_.progress(), step_name(cells), tasks);
+    }
+    train_batches(batches, chosen, found);
+  }
   next_batch_ += static_cast<std::int32_t>(batches.size());
   std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> where;
   for (std::size_t k = 0; k < cells.size(); ++k) where[{cells[k].point, cells[k].split}] = k;
@@ -364,7 +389,10 @@ void Engine::run_outer(SearchResult& result) {
 
 void Engine::run(SearchResult& result) {
   {
-    const Stage stage(context_.progress(), "searching", models_to_train() * family_.tasks());
+    const auto models = models_to_train();
+    known_total_ = models > 0;
+    std::optional<Stage> stage;  // else each step has one of its own, whose end can be foreseen
+    if (known_total_) stage.emplace(context_.progress(), "searching", models * family_.tasks());
     bool first = true;
     while (round(first)) first = false;
     std::vector<std::int32_t> order;
@@ -392,8 +420,8 @@ void Engine::run(SearchResult& result) {
   }
   result.warnings = std::move(warnings_);
   if (cut_short_)
-    result.notes.push_back(fmt::format("the time given, {} s, was over before the search was: {} points were tried",
-                                       options_.time, result.points.size()));
+    result.notes.push_back(fmt::format("the time given, {} s, was over before the search was, after {}", options_.time,
+                                       counted(result.points.size(), "point")));
 }
 
 /// Records how far each model came in the search over all rows.

@@ -21,6 +21,7 @@
 #include "search/results/notes.hpp"
 #include "search/results/one_class.hpp"
 #include "search/results/permutation_test.hpp"
+#include "search/results/refit_path.hpp"
 #include "search/results/result.hpp"
 #include "search/results/stack.hpp"
 #include "search/results/weights_effect.hpp"
@@ -143,6 +144,7 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
     result.size_words = chosen->size_words;
   }
   if (result.model) engine::describe_model(context, dataset, trained->dataset_features(), result);
+  if (result.model) engine::add_refit_path(context, *trained, result);
   if (result.model) result.model->take_annotations(dataset);
   result.annotations = annotations_of(dataset);
   if (!result.options.full) {

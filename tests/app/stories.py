@@ -172,6 +172,44 @@ def test_killed(place):
         app.close()
 
 
+def test_welcome(place):
+    """An empty folder offers a file and the demonstration, whole in any window; both are left once there is something."""
+    folder = study_in(place)
+    write_trial(place / "trial.csv", 60, 1)
+    app = App(program, str(folder))
+    page = visit(app.address)
+    cards = "[...document.querySelectorAll('.welcome > .card')]"
+    try:
+        page.see("Drop a file here")
+        for width, columns in ((1280, 2), (700, 1), (380, 1)):
+            page.look(width, "light")
+            page.until(f"new Set({cards}.map(e => e.getBoundingClientRect().x)).size === {columns}")
+            boxes = page.ask(f"{cards}.map(e => e.getBoundingClientRect()).map(b => [b.left, b.top, b.right, b.bottom])")
+            (left, top, right, bottom), (next_left, next_top, next_right, _) = boxes
+            assert next_left >= right if columns == 2 else next_top >= bottom, boxes
+            assert top == next_top or columns == 1, boxes
+            assert left >= 0 and next_right <= width and page.ask("document.documentElement.scrollWidth <= innerWidth"), boxes
+            cut = page.ask(f"{cards}.flatMap(card => [...card.querySelectorAll('h2, h3, p, li, button')]).filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent)")
+            assert not cut, cut
+        page.look(1280, "light")
+        assert page.ask("[...document.querySelectorAll('.welcome li')].length") == 4
+        page.drop("document.querySelector('.welcome .drop')", place / "trial.csv")
+        page.until("document.querySelector('h1')?.textContent === 'trial.csv'")
+        page.press("nav a", "Home")
+        page.press("main a.row-name", "uploads/trial.csv")
+        page.see("Features that go with the label")
+        page.press("nav a", "Home")
+        page.press("button", "Try the demonstration")
+        page.until("document.querySelector('h1')?.textContent === 'microbes.arff.gz'")
+        page.press("nav a", "Home")
+        page.until("document.querySelectorAll('[aria-label=Datasets] tbody tr').length === 2")
+        assert page.ask("document.querySelector('.welcome')") is None
+        without_complaints(page)
+    finally:
+        page.close()
+        app.close()
+
+
 def write_samples(path):
     """As a laboratory keeps them: ids and dates first, what is to be predicted in the middle, comments at the end."""
     draw = random.Random(4)
@@ -189,6 +227,14 @@ def write_samples(path):
 def fits(page, table):
     element = f"document.querySelector('[role=region][aria-label={table}]')"
     assert page.until(f"{element}?.querySelector('td')") and page.ask(f"{element}.scrollWidth <= {element}.clientWidth"), f"the table {table} is cut off"
+
+
+def headings_fit(page, label):
+    """The names of the columns of a long table are read to their ends."""
+    heads = f"[...document.querySelectorAll('.grid[aria-label={json.dumps(label)}] .grid-head > span')]"
+    page.until(f"{heads}.length > 1")
+    cut = page.ask(f"{heads}.filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent)")
+    assert not cut, f"{label}: {cut} are cut off"
 
 
 def test_raw_samples(place):
@@ -218,10 +264,17 @@ def test_raw_samples(place):
         page.tab("Settings tried")
         page.until("[...document.querySelectorAll('.grid-head > span')].slice(0, 3).map(e => e.innerText).join().startsWith('row,model,accuracy')")
         page.press("a", "Predict new rows")
+        page.until("field('Age')")
+        fields = page.ask("[...document.querySelectorAll('.typed label')].map(e => e.textContent)")
+        assert fields == ["Batch", "Age", "CRP mg/L", "Gene A", "Gene B", "Comment"], fields
+        assert page.ask("[...field('Batch').options].map(e => e.value)") == ["", "A", "B", "C"]
         page.press("button", "Predict this row")
         page.until("['Case', 'Control'].includes(document.querySelector('.answer')?.textContent)")
-        page.see("2 columns the model does not know are left out: Sample ID, Date")
+        assert "does not know" not in page.text()
         assert ".sheaf-app" not in page.text()
+        page.choose("field('or a file of the folder')", "my_samples")
+        page.see("The file has the truth too")
+        headings_fit(page, "Predictions")
         page.press("nav a", "Home")
         fits(page, "Runs")
         without_complaints(page)

@@ -52,6 +52,18 @@ TEST_F(LineIndexTest, NamesColumnsWithoutAHeading) {
   EXPECT_EQ(index.read(0, 10, 10s).rows, 2);
 }
 
+/// As readers of datasets do: names may be numbers in quotes, as those of a converted LIBSVM file, or some of them
+/// numbers.
+TEST_F(LineIndexTest, FindsAHeadingAsReadersDo) {
+  for (const auto* heading : {"\"1\",\"2\",\"3\"", "1,2,label", "age,2,3", "\"a, b\",2,3"}) {
+    LineIndex index(file(std::string(heading) + "\n4,5,6\n7,8,9\n"));
+    EXPECT_EQ(index.read(0, 10, 10s).rows, 2) << heading;
+    EXPECT_EQ(index.columns(), split_record(heading, ',')) << heading;
+  }
+  LineIndex index(file("4,5,setosa\n7,8,virginica\n"));
+  EXPECT_EQ(index.read(0, 10, 10s).rows, 2);
+}
+
 TEST_F(LineIndexTest, ReadsAttributesOfArff) {
   LineIndex index(
       file("% about\n@RELATION r\n@attribute 'the first' numeric\n@ATTRIBUTE b {x,y}\n\n@data\n1,x\n2,y\n"));

@@ -70,7 +70,8 @@ TEST_F(MemoryCli, ADatasetThatDoesNotFitIsRefusedAtOnce) {
                                     "fit t.csv --output m", "search t.csv --output found", "select t.csv --count 2",
                                     "neighbors t.csv --output n.csv", "distances t.csv d.npy"}) {
     const auto outcome = shell("sheaf " + command + " --memory 10M --quiet");
-    EXPECT_TRUE(complains(outcome, 1, {"20,000 rows of 100 features take 16 MiB", "budget is 10.0 MiB", "--memory 16M"}))
+    EXPECT_TRUE(
+        complains(outcome, 1, {"20,000 rows of 100 features take 16 MiB", "budget is 10.0 MiB", "--memory 16M"}))
         << command;
     EXPECT_EQ(shell("ls | grep -v t.csv").out, "") << command;
   }

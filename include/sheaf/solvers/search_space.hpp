@@ -111,7 +111,7 @@ struct FeatureWeights {
 
 /// One step of a path of weights: one model for each decision value.
 struct PathStep {
-  Point point;
+  double alpha = 0;
   std::vector<FeatureWeights> weights;
 };
 

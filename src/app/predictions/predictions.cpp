@@ -14,17 +14,14 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t most_kept = 200;
 
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == text.npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return result + "\"";
 }
 
-std::string csv_line(const std::vector<std::string>& fields) {
-  std::string line;
-  for (const auto& field : fields) line += (line.empty() ? "" : ",") + csv_field(field);
-  return line + "\n";
+std::string csv_field(const std::string& text) {
+  return text.find_first_of(",\"\r\n") == text.npos ? text : quoted(text);
 }
 
 Json cell(const std::string& text) {
@@ -47,8 +44,12 @@ std::string without_prefix(std::string line, const std::string& file) {
 
 std::string Predictions::keep_rows(const std::vector<std::string>& columns,
                                    const std::vector<std::vector<std::string>>& rows) {
-  std::string text = csv_line(columns);
-  for (const auto& row : rows) text += csv_line(row);
+  const auto line_of = [](std::vector<std::string> fields, std::string (*field_of)(const std::string&)) {
+    std::transform(fields.begin(), fields.end(), fields.begin(), field_of);
+    return fmt::format("{}\n", fmt::join(fields, ","));
+  };
+  auto text = line_of(columns, quoted);  // names may be numbers, which a reader takes for names in quotes alone
+  for (const auto& row : rows) text += line_of(row, csv_field);
   const auto path = fmt::format("{}/typed-{}.csv", state_, sha256(text).substr(0, 32));
   write_file(path, text, Links::replace);
   return path;

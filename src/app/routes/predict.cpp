@@ -3,6 +3,7 @@
 
 #include "app/routes/datasets.hpp"
 #include "app/routes/route.hpp"
+#include "core/text.hpp"
 
 namespace sheaf::app {
 namespace {
@@ -28,8 +29,8 @@ std::string typed_rows(Services& services, const Json& body) {
     rows.push_back(texts_of(row, "rows"));
     if (rows.back().size() != columns.size())
       throw Refusal{400, "bad_request",
-                    fmt::format("row {} has {} values, and there are {} columns", rows.size(), rows.back().size(),
-                                columns.size()),
+                    fmt::format("row {} has {} for {}", rows.size(), counted(rows.back().size(), "value"),
+                                counted(columns.size(), "column")),
                     "rows"};
   }
   return services.predictions.keep_rows(columns, rows);

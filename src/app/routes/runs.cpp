@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -193,57 +194,51 @@ Response table(Services& services, Call& call) {
       {{"columns", index->columns()}, {"from", from}, {"total_rows", page.rows}, {"rows", std::move(rows)}});
 }
 
-std::vector<std::string> parts_of(const Json& texts) {
-  std::vector<std::string> parts;
-  if (texts.is_array())
-    for (const auto& one : texts)
-      if (one.is_string()) parts.push_back(one.get<std::string>());
-  return parts;
+/// The first rows of the dataset that the run was made from; an empty page if it is not in the folder any more.
+Json first_rows(Services& services, const Run& run) {
+  constexpr std::int64_t rows = 10, all_columns = std::int64_t{1} << 40;
+  try {
+    const auto source = services.folder.find(services.folder.relative(run.about->source));
+    const auto relative = services.folder.relative(source);
+    const auto [kind, format] = kind_and_format(relative);
+    return table_page(services, {relative, kind, format, facts_of(source)}, {0, rows, 0, all_columns});
+  } catch (const Refusal&) {
+    return {{"state", "ready"}, {"columns", Json::array()}, {"rows", Json::array()}};
+  }
 }
 
-/// The columns of the dataset without its label and what was left out: what `predict` wants to see.
+/// The columns that the model of the run reads, with their values in the first rows of its dataset.
 Response inputs(Services& services, Call& call) {
   const auto run = services.runs.find(call.id());
-  const auto path = file_in(services, run, "settings.json");
-  const auto set = parse_json<Json>(file_text(path));
-  const auto results = services.folder.find(run.folder.path + "/results.json");
-  const auto label = text_at(parse_json<Json>(file_text(results)), "label");
-  const auto source = services.folder.find(services.folder.relative(run.about->source));
-  const auto relative = services.folder.relative(source);
-  const auto [kind, format] = kind_and_format(relative);
-  const auto page = table_page(services, {relative, kind, format, facts_of(source)}, {0, 200, 0, 500});
-  std::vector<std::string> left_out{label};
-  const auto reading = set.is_object() && set.contains("reading") ? set["reading"] : Json::object();
-  for (const char* name : {"group", "order", "weight_column", "split_column", "id", "event", "entry", "strata"})
-    left_out.push_back(text_at(reading, name));
-  const auto ignored = reading.contains("ignore") ? parts_of(reading["ignore"]) : std::vector<std::string>();
-  left_out.insert(left_out.end(), ignored.begin(), ignored.end());
+  const auto path = file_in(services, run, "model.txt");
+  const auto model = services.folder.relative(path);
+  const auto facts = facts_of(path);
+  const auto found = services.work.run(fmt::format("inputs {} {} {}", model, facts.bytes, facts.modified),
+                                       {"info", model, "--json"}, 2s);
+  if (found.state == Work::State::running) return json_response({{"state", "running"}, {"seconds", found.seconds}});
+  if (found.state == Work::State::failed) return json_response({{"state", "failed"}, {"message", found.message}});
+  const auto about = parse_json<Json>(found.out);
+  const auto page = first_rows(services, run);
+  if (page["state"] == "running" && page["columns"].empty())
+    return json_response({{"state", "running"}, {"seconds", found.seconds}});
+  std::map<std::string, std::size_t> places;
+  for (std::size_t c = 0; c < page["columns"].size(); ++c)
+    places.try_emplace(page["columns"][c]["name"].get<std::string>(), c);
   Json columns = Json::array(), rows = Json::array();
-  std::vector<std::size_t> kept;
-  for (std::size_t c = 0; c < page["columns"].size(); ++c) {
-    const auto& column = page["columns"][c];
-    const auto name = column["name"].get<std::string>();
-    if (std::find(left_out.begin(), left_out.end(), name) != left_out.end()) continue;
-    kept.push_back(c);
-    std::vector<std::string> levels;
-    const bool nominal = column["kind"] != "number";
-    for (const auto& row : page["rows"])
-      if (const auto text = row[c].get<std::string>(); nominal && !text.empty()) levels.push_back(text);
-    std::sort(levels.begin(), levels.end());
-    levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
-    columns.push_back({{"name", name},
-                       {"kind", nominal ? "nominal" : "number"},
-                       {"levels", levels},
-                       {"example", page["rows"].empty() ? Json("") : page["rows"][0][c]}});
+  for (std::size_t r = 0; r < page["rows"].size(); ++r) rows.push_back(Json::array());
+  for (const auto& input : about["inputs"]["columns"]) {
+    const auto place = places.find(input["name"].get<std::string>());
+    for (std::size_t r = 0; r < rows.size(); ++r)
+      rows[r].push_back(place == places.end() ? Json("") : page["rows"][r][place->second]);
+    columns.push_back({{"name", input["name"]},
+                       {"kind", input["levels"].empty() ? "number" : "nominal"},
+                       {"levels", input["levels"]},
+                       {"example", rows.empty() ? Json("") : rows[0].back()}});
   }
-  for (std::size_t r = 0; r < std::min<std::size_t>(page["rows"].size(), 10); ++r) {
-    Json row = Json::array();
-    for (const auto c : kept) row.push_back(page["rows"][r][c]);
-    rows.push_back(std::move(row));
-  }
-  return json_response({{"label", label.empty() ? Json() : Json(label)},
+  return json_response({{"state", "ready"},
+                        {"label", about["label"]},
                         {"columns", std::move(columns)},
-                        {"total_columns", page["total_columns"]},
+                        {"total_columns", about["inputs"]["total"]},
                         {"rows", std::move(rows)}});
 }
 

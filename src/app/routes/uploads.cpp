@@ -11,6 +11,7 @@
 #include "app/routes/route.hpp"
 #include "app/routes/uploads.hpp"
 #include "core/temporary.hpp"
+#include "core/text.hpp"
 
 namespace sheaf::app {
 namespace {
@@ -95,7 +96,8 @@ BodyPlan plan_upload(Services& services, const Request& request, const std::stri
   const auto free = fs::space(root, error).available;
   if (error) fail_upload(error.message());
   if (request.length && *request.length + left_free > free)
-    throw Refusal{507, "too_large", fmt::format("the disk has {} bytes left, and the file {}", free, *request.length)};
+    throw Refusal{507, "too_large",
+                  fmt::format("the disk has {} left, and the file {}", counted(free, "byte"), *request.length)};
   fs::create_directories(root + "/uploads", error);
   if (error) fail_upload(error.message());
   services.folder.find("uploads");  // no link to elsewhere

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include <sheaf/scores.hpp>
+
 #include "app/runs/locks.hpp"
 #include "app/runs/summary.hpp"
 
@@ -65,6 +67,13 @@ std::optional<ProcessName> process_of(const Run& run, const std::map<std::uint64
   if (run.job && is_running(run.job->process)) return run.job->process;
   const auto found = locked.find(run.folder.journal.inode);
   return found == locked.end() ? std::nullopt : find_process(found->second);
+}
+
+/// "AUC" for "auc"; what is no metric is its own title.
+std::string title_of(const std::string& score) {
+  for (const auto& row : metrics())
+    if (row.name == score) return std::string(row.title);
+  return score;
 }
 
 Json text_or_null(const std::string& value) { return value.empty() ? Json() : Json(value); }
@@ -199,6 +208,7 @@ Json Runs::json(const Run& run) const {
           {"model", text_or_null(summary.model)},
           {"title", text_or_null(summary.title)},
           {"score", text_or_null(summary.score)},
+          {"score_title", text_or_null(title_of(summary.score))},
           {"value", number_or_null(summary.value)},
           {"standard_error", number_or_null(summary.standard_error)},
           {"nested", summary.nested},

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "app/files/folder.hpp"
+#include "data/read/csv_layout.hpp"
 
 namespace sheaf::app {
 namespace {
@@ -62,6 +63,24 @@ bool equal_words(std::string_view a, std::string_view b) {
   return a.size() >= b.size() && std::equal(b.begin(), b.end(), a.begin(), [](char x, char y) {
            return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
          });
+}
+
+/// As the reader of datasets sees them; within `record`.
+std::vector<CsvField> fields_of(std::string_view record, char delimiter) {
+  std::vector<CsvField> fields;
+  for (std::size_t begin = 0; begin <= record.size();) {
+    auto end = begin;
+    for (bool inside = false; end < record.size() && (inside || record[end] != delimiter); ++end)
+      inside = inside != (record[end] == '"');
+    auto text = record.substr(begin, end - begin);
+    while (text.starts_with(' ')) text.remove_prefix(1);
+    while (text.ends_with(' ')) text.remove_suffix(1);
+    const bool quoted = text.size() > 1 && text.front() == '"' && text.back() == '"';
+    if (quoted) text = text.substr(1, text.size() - 2);
+    fields.push_back({text, text.data(), quoted});
+    begin = end + 1;
+  }
+  return fields;
 }
 
 /// The name behind "@attribute", which may be quoted.
@@ -129,7 +148,9 @@ void LineIndex::read_heading() {
   const auto line = without_end(std::string_view(text).substr(first, end == std::string::npos ? end : end - first));
   delimiter_ = find_delimiter(line);
   columns_ = split_record(line, delimiter_);
-  const bool header = std::none_of(columns_.begin(), columns_.end(), [](const auto& name) { return is_number(name); });
+  const auto rest = end == std::string::npos ? std::string_view() : std::string_view(text).substr(end + 1);
+  const auto below = rest.substr(0, record_end(rest, 0));
+  const bool header = looks_like_header(fields_of(line, delimiter_), fields_of(without_end(below), delimiter_));
   begin_ = header ? (end == std::string::npos ? text.size() : end + 1) : first;
   if (!header)
     for (std::size_t k = 0; k < columns_.size(); ++k) columns_[k] = fmt::format("{}", k + 1);

@@ -50,8 +50,7 @@ void small_classes(const Profile& p, Findings& out) {
     out.push_back({Level::warning, "tiny-classes",
                    fmt::format("{} with fewer than {} rows (the smallest, {}, has {}): not one for each of {} "
                                "folds; merge or drop such classes, or use fewer folds",
-                               small == 1 ? "1 class" : fmt::format("{} classes", small), folds,
-                               p.class_names[smallest], counts[smallest], folds)});
+                               counted(small, "class"), folds, p.class_names[smallest], counts[smallest], folds)});
 }
 
 void imbalance(const Profile& p, Findings& out) {
@@ -93,10 +92,9 @@ void duplicate_names(const Profile& p, Findings& out) {
   for (const auto& name : p.feature_names)
     if (!seen.insert(name).second) twice.insert(name);
   if (!twice.empty())
-    out.push_back(
-        {Level::warning, "duplicate-names",
-         fmt::format("{} used by several features (such as '{}'); results name them by position too",
-                     twice.size() == 1 ? "1 name is" : fmt::format("{} names are", twice.size()), *twice.begin())});
+    out.push_back({Level::warning, "duplicate-names",
+                   fmt::format("{} {} used by several features (such as '{}'); results name them by position too",
+                               counted(twice.size(), "name"), twice.size() == 1 ? "is" : "are", *twice.begin())});
 }
 
 void unscaled(const Profile& p, Findings& out) {
@@ -110,7 +108,7 @@ void unscaled(const Profile& p, Findings& out) {
     out.push_back(
         {Level::warning, "unscaled",
          fmt::format("the features' standard deviations differ by a factor of {:.0f} (5th to 95th percentile); "
-                     "penalties will favour the large ones, so scale inside the search: --scale standard (sparse data: "
+                     "penalties will favour the large ones, so scale inside the search (--scale standard; sparse data: "
                      "maxabs)",
                      ratio)});
 }

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "data/read/impute.hpp"
 #include "data/text/number.hpp"
 
@@ -19,10 +20,6 @@ bool is_text(const CsvField& field) {
   return !is_missing(field.text) && parse_whole_number(field.text, ignored) == NumberStatus::none;
 }
 
-namespace {
-
-/// Whether the first record looks like names: text, or something in quotes, above a bare number; the name of a label;
-/// or no number at all.
 bool looks_like_header(const std::vector<CsvField>& first, const std::vector<CsvField>& second) {
   bool numbers = false;
   bool texts = false;
@@ -38,6 +35,8 @@ bool looks_like_header(const std::vector<CsvField>& first, const std::vector<Csv
   }
   return texts && !numbers;
 }
+
+namespace {
 
 std::vector<std::string> header_names(const Reading& reading, const std::vector<CsvField>& fields) {
   std::vector<std::string> names;
@@ -204,10 +203,10 @@ std::int64_t find_id(const Reading& reading, const std::vector<std::string>& nam
 void note_head(const Reading& reading, const Head& head, const char* begin, std::vector<std::string>& notes) {
   if (head.titles > 0) {
     const char* end = line_end(begin, reading.limit());
-    notes.push_back(fmt::format(
-        "{}: {} before the table {} left out: {}{}", reading.name,
-        head.titles == 1 ? "1 line" : fmt::format("{} lines", head.titles), head.titles == 1 ? "is" : "are",
-        shown(std::string_view(begin, static_cast<std::size_t>(end - begin))), head.titles == 1 ? "" : " ..."));
+    notes.push_back(fmt::format("{}: {} before the table {} left out: {}{}", reading.name, counted(head.titles, "line"),
+                                head.titles == 1 ? "is" : "are",
+                                shown(std::string_view(begin, static_cast<std::size_t>(end - begin))),
+                                head.titles == 1 ? "" : " ..."));
   }
   if (head.row_names)
     notes.push_back(fmt::format(
@@ -266,7 +265,7 @@ std::string transposed(const Reading& reading) {
     if (rows.empty() && head.row_names) fields.insert(fields.begin(), CsvField{{begin, 0}, begin, false, false});
     if (!rows.empty() && fields.size() != rows.front().size())
       fail_at(reading, begin,
-              fmt::format("the row has {} fields; {} are expected, as in the first row", fields.size(),
+              fmt::format("the row has {}; {} are expected, as in the first row", counted(fields.size(), "field"),
                           rows.front().size()));
     bytes += static_cast<double>(fields.size() * sizeof(CsvField));
     check_memory(reading, bytes, "the fields of a table to be transposed");

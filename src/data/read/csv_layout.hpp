@@ -18,6 +18,10 @@ struct CsvLayout {
   bool header = false;
 };
 
+/// Whether the first record looks like names: text, or something in quotes, above a bare number; the name of a label;
+/// or no number at all.
+bool looks_like_header(const std::vector<CsvField>& first, const std::vector<CsvField>& second);
+
 /// Lines of comments and titles before the header are left out, and so are row names without a place in the header (as
 /// R writes them); `roles.notes` mentions it.
 CsvLayout find_layout(const Reading& reading);

@@ -10,6 +10,7 @@
 #include <sheaf/solvers/profile.hpp>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "data/text/model_file.hpp"
 #include "data/text/number.hpp"
 #include "family/family.hpp"
@@ -308,7 +309,7 @@ class NetSearch : public FamilySearch {
   const Labels& labels() const override { return problem_.labels; }
   std::string title() const override {
     const auto targets = labels().targets;
-    return std::string(solver().about) + (targets > 1 ? fmt::format(", {} targets", targets) : "") +
+    return std::string(solver().about) + (targets > 1 ? fmt::format(", {}", counted(targets, "target")) : "") +
            (options_.grouped ? ", grouped penalties" : "") + (options_.standardise ? ", standardised" : "");
   }
   bool has_probabilities() const override { return solver().probabilities; }
@@ -333,42 +334,31 @@ class NetSearch : public FamilySearch {
     return std::make_unique<NetTrainer<T>>(context, dataset_, sheaf_, labels(), options_, relax_, keep_decisions_);
   }
   std::unique_ptr<TrainedModel> refit(const Context& context, const Point& point) const override {
-    auto options = options_;
-    options.l1_ratio = point[0];
-    options.alpha = point[1];
-    options.relax = relax_of(relax_, point);
-    return trained_model(
-        linear::train_net_seen(context, dataset_, options, row_weights_, seen_.splits > 0 ? &seen_ : nullptr));
+    return trained_model(linear::train_net_seen(context, dataset_, options_at(point), row_weights_, seen()));
+  }
+
+  std::vector<PathStep> refit_path(const Context& context, const Point& point,
+                                   std::span<const std::int32_t> features) const override {
+    auto alphas = alphas_of(point[0]);
+    std::erase_if(alphas, [&](double alpha) { return alpha < point[1]; });
+    return steps_of(
+        alphas, linear::net_path_seen(context, dataset_, options_at(point), alphas, row_weights_, seen(), features));
   }
 
   std::vector<PathStep> path(const Context& context, const SplitTable& table, const Point& point) const override {
     auto sheaf = sheaf_;
     sheaf.row_weights = table.weights;
     weigh_rows(labels(), class_weights(), table.class_counts, 1, sheaf.row_weights);
-    NetPath path{0, 0, point[0], {}};
-    for (const auto& one : space_.lattice)
-      if (one[0] == point[0] && (path.alphas.empty() || one[1] != path.alphas.back())) path.alphas.push_back(one[1]);
-    linear::add_paths(path, options_, sheaf);
-    std::vector<PathStep> steps;
-    for (const double alpha : path.alphas) {
-      steps.push_back({point, {}});
-      steps.back().point[1] = alpha;
-    }
-    const auto params = linear::net_params(options_);
-    auto nets = elastic_nets(context, dataset_, sheaf, params);
-    if (const double relax = relax_of(relax_, point); relax < 1) {
-      const auto relaxed = linear::relaxed_nets<T>(context, dataset_, sheaf, params, nets);
-      for (std::size_t m = 0; m < nets.size(); ++m) nets[m] = linear::mix_nets(nets[m], relaxed[m], relax);
-    }
-    for (auto& net : nets) steps[static_cast<std::size_t>(net.alpha)].weights.push_back(weights_of(net));
-    return steps;
+    const auto alphas = alphas_of(point[0]);
+    linear::add_paths({0, 0, point[0], alphas}, options_, sheaf);
+    return steps_of(alphas, linear::train_nets<T>(context, dataset_, sheaf, options_at(point)));
   }
 
   std::string failure(const TaskFit& fit) const override {
     return fmt::format(
-        "the duality gap is {:.3g} after {} epochs, {:.3g} was wanted; standardise the features, or take "
+        "the duality gap is {:.3g} after {}, {:.3g} was wanted; standardise the features, or take "
         "more epochs or larger alphas",
-        fit.gradient_norm, fit.iterations, fit.tolerance);
+        fit.gradient_norm, counted(fit.iterations, "epoch"), fit.tolerance);
   }
 
   std::vector<std::string> notes(const SearchOutcome& outcome) const override {
@@ -381,6 +371,30 @@ class NetSearch : public FamilySearch {
  private:
   const LinearSolver& solver() const { return net_solver(options_.loss, !problem_.labels.class_names.empty()); }
   ClassWeights class_weights() const { return {options_.class_weights, options_.balanced}; }
+  const ColumnTransforms* seen() const { return seen_.splits > 0 ? &seen_ : nullptr; }
+
+  NetOptions options_at(const Point& point) const {
+    auto options = options_;
+    options.l1_ratio = point[0];
+    options.alpha = point[1];
+    options.relax = relax_of(relax_, point);
+    return options;
+  }
+
+  /// The alphas that are tried with an l1-ratio, descending.
+  std::vector<double> alphas_of(double l1_ratio) const {
+    std::vector<double> alphas;
+    for (const auto& one : space_.lattice)
+      if (one[0] == l1_ratio && (alphas.empty() || one[1] != alphas.back())) alphas.push_back(one[1]);
+    return alphas;
+  }
+
+  static std::vector<PathStep> steps_of(std::span<const double> alphas, std::vector<NetModel> nets) {
+    std::vector<PathStep> steps;
+    for (const double alpha : alphas) steps.push_back({alpha, {}});
+    for (auto& net : nets) steps[static_cast<std::size_t>(net.alpha)].weights.push_back(weights_of(net));
+    return steps;
+  }
 
   void find_space(const Context& context) {
     space_.axes = {{"l1-ratio", "l1-ratio", false, false}, {"alpha", "alpha", true, false}};

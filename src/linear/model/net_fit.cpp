@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <tuple>
+
 #include <sheaf/solvers/net_path.hpp>
 
 #include "linear/model/net_problem.hpp"
@@ -19,6 +22,22 @@ NetSheaf sheaf_of(linear::NetProblem& made, const NetOptions& options, std::int6
   linear::add_limits(options, features, sheaf);
   linear::add_paths({0, 0, options.l1_ratio, {options.alpha.value_or(0)}}, options, sheaf);
   return sheaf;
+}
+
+/// Training on all rows.
+struct WholeProblem {
+  linear::NetProblem made;
+  NetSheaf sheaf;
+};
+
+/// `options` as decide_net() returns them.
+template <class T>
+WholeProblem whole_problem(const Context& context, const Dataset<T>& dataset, const NetOptions& options,
+                           std::span<const float> row_weights, const ColumnTransforms* seen) {
+  auto made = linear::make_net_problem(context, dataset.target, dataset.source, dataset.rows(), options, row_weights);
+  auto sheaf = sheaf_of(made, options, dataset.features());
+  if (seen != nullptr) sheaf.column_factors = seen->factors;
+  return {std::move(made), std::move(sheaf)};
 }
 
 template <class T>
@@ -45,7 +64,58 @@ void take_weights(const std::vector<NetModel>& nets, bool intercept, LinearModel
   }
 }
 
+/// Keeps the weights of some features, ascending.
+void keep_weights(std::span<const std::int32_t> features, NetModel& net) {
+  std::size_t kept = 0;
+  for (std::size_t k = 0; k < net.features.size(); ++k) {
+    if (!std::binary_search(features.begin(), features.end(), net.features[k])) continue;
+    net.features[kept] = net.features[k];
+    net.weights[kept++] = net.weights[k];
+  }
+  net.features.resize(kept);
+  net.weights.resize(kept);
+}
+
 }  // namespace
+
+template <class T>
+std::vector<NetModel> linear::train_nets(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf,
+                                         const NetOptions& options) {
+  auto nets = elastic_nets(context, dataset, sheaf, net_params(options));
+  if (options.relax < 1) {
+    const auto relaxed = relaxed_nets(context, dataset, sheaf, net_params(options), std::span(nets));
+    for (std::size_t m = 0; m < nets.size(); ++m) nets[m] = mix_nets(nets[m], relaxed[m], options.relax);
+  }
+  return nets;
+}
+
+template <class T>
+std::vector<NetModel> linear::net_path_seen(const Context& context, const Dataset<T>& dataset, const NetOptions& given,
+                                            std::span<const double> alphas, std::span<const float> row_weights,
+                                            const ColumnTransforms* seen, std::span<const std::int32_t> features) {
+  const auto options = decide_net(given, dataset.target, dataset.source, row_weights);
+  auto sheaf = whole_problem(context, dataset, options, row_weights, seen).sheaf;
+  for (auto& path : sheaf.paths) path.alphas.assign(alphas.begin(), alphas.end());
+  std::vector<NetModel> nets;
+  if (options.relax < 1) {
+    nets = train_nets(context, dataset, sheaf, options);
+    for (auto& net : nets) keep_weights(features, net);
+  } else {  // at once, for the weights of all features at all alphas may not fit in memory
+    elastic_nets<T>(context, dataset, sheaf, net_params(options), true,
+                    [&](std::span<NetModel> models, BlockView<const T>) {
+                      for (auto& net : models) {
+                        keep_weights(features, net);
+                        nets.push_back(std::move(net));
+                      }
+                    });
+    std::sort(nets.begin(), nets.end(), [](const NetModel& a, const NetModel& b) {
+      return std::tuple(a.alpha, a.path, a.column) < std::tuple(b.alpha, b.path, b.column);
+    });
+  }
+  if (seen != nullptr)
+    for (auto& net : nets) see_weights(*seen, 0, net);
+  return nets;
+}
 
 void linear::see_weights(const ColumnTransforms& transforms, std::int32_t split, NetModel& net) {
   for (std::size_t k = 0; k < net.features.size(); ++k) {
@@ -59,15 +129,9 @@ template <class T>
 LinearModel linear::train_net_seen(const Context& context, const Dataset<T>& dataset, const NetOptions& given,
                                    std::span<const float> row_weights, const ColumnTransforms* seen) {
   const auto options = decide_net(given, dataset.target, dataset.source, row_weights);
-  auto made = linear::make_net_problem(context, dataset.target, dataset.source, dataset.rows(), options, row_weights);
-  auto sheaf = sheaf_of(made, options, dataset.features());
-  if (seen != nullptr) sheaf.column_factors = seen->factors;
+  auto [made, sheaf] = whole_problem(context, dataset, options, row_weights, seen);
   if (!options.alpha) ask_for_alpha(largest_of(context, dataset, sheaf, options));
-  auto nets = elastic_nets(context, dataset, sheaf, linear::net_params(options));
-  if (options.relax < 1) {
-    const auto relaxed = relaxed_nets(context, dataset, sheaf, linear::net_params(options), std::span(nets));
-    for (std::size_t c = 0; c < nets.size(); ++c) nets[c] = mix_nets(nets[c], relaxed[c], options.relax);
-  }
+  auto nets = train_nets(context, dataset, sheaf, options);
   if (seen != nullptr)
     for (auto& net : nets) see_weights(*seen, 0, net);
   LinearModel model;
@@ -102,12 +166,21 @@ template <class T>
 double largest_alpha(const Context& context, const Dataset<T>& dataset, const NetOptions& given,
                      std::span<const float> row_weights) {
   const auto options = decide_net(given, dataset.target, dataset.source, row_weights);
-  auto made = linear::make_net_problem(context, dataset.target, dataset.source, dataset.rows(), options, row_weights);
-  return largest_of(context, dataset, sheaf_of(made, options, dataset.features()), options);
+  return largest_of(context, dataset, whole_problem(context, dataset, options, row_weights, nullptr).sheaf, options);
 }
 
 template double largest_alpha(const Context&, const Dataset<float>&, const NetOptions&, std::span<const float>);
 template double largest_alpha(const Context&, const Dataset<double>&, const NetOptions&, std::span<const float>);
+template std::vector<NetModel> linear::train_nets(const Context&, const Dataset<float>&, const NetSheaf&,
+                                                  const NetOptions&);
+template std::vector<NetModel> linear::train_nets(const Context&, const Dataset<double>&, const NetSheaf&,
+                                                  const NetOptions&);
+template std::vector<NetModel> linear::net_path_seen(const Context&, const Dataset<float>&, const NetOptions&,
+                                                     std::span<const double>, std::span<const float>,
+                                                     const ColumnTransforms*, std::span<const std::int32_t>);
+template std::vector<NetModel> linear::net_path_seen(const Context&, const Dataset<double>&, const NetOptions&,
+                                                     std::span<const double>, std::span<const float>,
+                                                     const ColumnTransforms*, std::span<const std::int32_t>);
 template LinearModel linear::train_net_seen(const Context&, const Dataset<float>&, const NetOptions&,
                                             std::span<const float>, const ColumnTransforms*);
 template LinearModel linear::train_net_seen(const Context&, const Dataset<double>&, const NetOptions&,

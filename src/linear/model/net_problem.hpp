@@ -54,10 +54,21 @@ std::vector<NetModel> relaxed_nets(const Context& context, const Dataset<T>& dat
 /// first, and has converged if both have.
 NetModel mix_nets(const NetModel& penalised, const NetModel& relaxed, double share);
 
+/// All models of a sheaf, with weights, relaxed as the options say; in the order of paths, alphas and classes.
+template <class T>
+std::vector<NetModel> train_nets(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf,
+                                 const NetOptions& options);
+
 /// train_net() on the features after one split's column transforms; its weights belong to those. nullptr: the features
 /// as they are.
 template <class T>
 LinearModel train_net_seen(const Context& context, const Dataset<T>& dataset, const NetOptions& options,
                            std::span<const float> row_weights, const ColumnTransforms* seen);
+/// The models of descending alphas on the same features and rows, in the order of alphas and decision values, with the
+/// weights of some features, ascending.
+template <class T>
+std::vector<NetModel> net_path_seen(const Context& context, const Dataset<T>& dataset, const NetOptions& options,
+                                    std::span<const double> alphas, std::span<const float> row_weights,
+                                    const ColumnTransforms* seen, std::span<const std::int32_t> features);
 
 }  // namespace sheaf::linear

@@ -95,10 +95,10 @@ Json default_settings(const SearchSettings& s) {
 }
 
 const std::vector<std::string>& result_files() {
-  static const std::vector<std::string> names{"results.json",    "scores.csv",         "outer.csv",    "features.csv",
-                                              "predictions.csv", "coefficients.csv",   "curves.csv",   "report.html",
-                                              "confusion.csv",   "learning_curve.csv", "stack.csv",    "importance.csv",
-                                              "reliability.csv", "model.liblinear",    "model.libsvm", "model.txt"};
+  static const std::vector<std::string> names{
+      "results.json", "scores.csv",      "outer.csv",       "features.csv",       "predictions.csv", "coefficients.csv",
+      "curves.csv",   "report.html",     "confusion.csv",   "learning_curve.csv", "stack.csv",       "importance.csv",
+      "path.csv",     "reliability.csv", "model.liblinear", "model.libsvm",       "model.txt"};
   return names;
 }
 

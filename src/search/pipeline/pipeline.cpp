@@ -133,6 +133,22 @@ class PipelineSearch : public FamilySearch, public WithPipeline {
     if (!pipeline_.select.empty()) model.withhold_tests();
     return model;
   }
+  std::vector<PathStep> refit_path(const Context& context, const Point& point,
+                                   std::span<const std::int32_t> features) const override {
+    if (!shares_dataset_) {
+      const auto prepared = learner_->with_count(context, counts_.of(point));
+      return make_search(context, prepared.all, search_, options_)
+          ->refit_path(context, counts_.own_part(point), features);
+    }
+    std::vector<std::int32_t> kept;
+    for (const auto j : features) kept.push_back(static_cast<std::int32_t>(kept_[static_cast<std::size_t>(j)]));
+    auto steps = family_->refit_path(context, counts_.own_part(point), kept);
+    for (auto& step : steps)
+      for (auto& one : step.weights)
+        for (auto& j : one.features)
+          j = features[static_cast<std::size_t>(std::lower_bound(kept.begin(), kept.end(), j) - kept.begin())];
+    return steps;
+  }
   std::vector<PathStep> path(const Context& context, const SplitTable& table, const Point& point) const override {
     const auto train = take_rows(dataset_, table.training_rows(options_.row_weights), context.threads());
     const PipelineLearner<T> learner(context, train, dataset_, pipeline_);

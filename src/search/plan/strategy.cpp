@@ -43,6 +43,9 @@ class OnLattice : public PointStrategy {
  protected:
   virtual std::vector<std::int32_t> next_places() = 0;
 
+  std::int64_t trainings_of(const std::vector<std::int32_t>& places) const {
+    return std::ssize(places) * options_.splits;
+  }
   bool known(std::int32_t place) const { return !std::isnan(scores_[static_cast<std::size_t>(place)]); }
   bool anything_known() const {
     return std::any_of(scores_.begin(), scores_.end(), [](double score) { return !std::isnan(score); });
@@ -97,6 +100,7 @@ class OnLattice : public PointStrategy {
 class Grid : public OnLattice {
  public:
   using OnLattice::OnLattice;
+  std::int64_t trainings() const override { return trainings_of(all()); }
 
  private:
   std::vector<std::int32_t> next_places() override { return all(); }
@@ -174,6 +178,7 @@ class ExtendingGrid : public PointStrategy {
 class Drawn : public OnLattice {
  public:
   using OnLattice::OnLattice;
+  std::int64_t trainings() const override { return trainings_of(drawn()); }
 
  private:
   std::vector<std::int32_t> next_places() override { return drawn(); }
@@ -328,11 +333,22 @@ class Halving : public PointStrategy {
  public:
   Halving(const Space& space, const StrategyOptions& options) : left_(space.lattice), splits_(options.splits) {}
 
+  /// Splits that a point was tried on before are not trained again.
+  std::int64_t trainings() const override {
+    std::int64_t sum = 0;
+    auto left = left_.size();
+    for (std::int32_t reached = 0; reached < splits_;) {
+      if (reached > 0) left = better_half(left);
+      const auto next = splits_after(reached, left);
+      sum += static_cast<std::int64_t>(left) * (next - reached);
+      reached = next;
+    }
+    return sum;
+  }
   std::vector<Trial> next() override {
     if (reached_ == splits_) return {};
     if (reached_ > 0) keep_better_half();
-    reached_ = std::min(splits_, std::max(1, 2 * reached_));
-    if (left_.size() <= finalists) reached_ = splits_;
+    reached_ = splits_after(reached_, left_.size());
     std::vector<Trial> trials;
     for (const auto& point : left_) trials.push_back({point, reached_});
     return trials;
@@ -345,7 +361,11 @@ class Halving : public PointStrategy {
   void keep_better_half() {
     std::stable_sort(left_.begin(), left_.end(),
                      [&](const Point& a, const Point& b) { return scores_.at(a) > scores_.at(b); });
-    left_.resize(std::max(std::min(finalists, left_.size()), (left_.size() + 1) / 2));
+    left_.resize(better_half(left_.size()));
+  }
+  static std::size_t better_half(std::size_t points) { return std::max(std::min(finalists, points), (points + 1) / 2); }
+  std::int32_t splits_after(std::int32_t reached, std::size_t points) const {
+    return points <= finalists ? splits_ : std::min(splits_, std::max(1, 2 * reached));
   }
 
   std::vector<Point> left_;

@@ -23,6 +23,9 @@ class PointStrategy {
   PointStrategy& operator=(const PointStrategy&) = delete;
   virtual ~PointStrategy() = default;
 
+  /// Points times splits that will have been tried at the end; 0: that depends on their scores. Before the first
+  /// next().
+  virtual std::int64_t trainings() const { return 0; }
   /// None: the search is over. No point is returned twice.
   virtual std::vector<Trial> next() = 0;
   /// Reports the score of a trial: larger is better, NaN is worst.

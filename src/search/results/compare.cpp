@@ -12,6 +12,7 @@
 
 #include "core/fail.hpp"
 #include "core/files/small_file.hpp"
+#include "core/text.hpp"
 #include "data/text/json_text.hpp"
 #include "statistics/distributions.hpp"
 
@@ -200,8 +201,8 @@ SearchesComparison compare_searches(const std::vector<std::string>& folders, con
   auto found = read_scores(folders, metric);
   for (std::size_t r = 1; r < folders.size(); ++r)
     if (found.scores[r].size() != found.scores.front().size())
-      fail("{} has {} splits and {} has {}; they must be the same", folders.front(), found.scores.front().size(),
-           folders[r], found.scores[r].size());
+      fail("{} has {} and {} has {}; they must be the same", folders.front(),
+           counted(found.scores.front().size(), "split"), folders[r], found.scores[r].size());
   keep_common(found.scores);
   SearchesComparison result{found.metric, found.nested, {}};
   for (std::size_t r = 0; r < folders.size(); ++r) {

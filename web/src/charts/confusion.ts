@@ -1,5 +1,5 @@
 // True against predicted classes; shades and shares are of each true class.
-import { grouped, percent } from "../lib/format";
+import { grouped, percent, plural } from "../lib/format";
 import { mix, short, type Pen } from "./pen";
 
 const left = 130;
@@ -31,7 +31,7 @@ export function drawConfusion(pen: Pen, classes: string[], counts: number[]): vo
       if (size > 26) pen.text(x + size / 2, y + size / 2 + (size > 38 ? 0 : 4), grouped(count), { anchor: "middle", bold: true });
       if (size > 38) pen.text(x + size / 2, y + size / 2 + 15, percent(share), { anchor: "middle", size: 11 });
       if (n <= 24 || count > 0)
-        pen.spot(x + size / 2, y + size / 2, size / 2, `${classes[t]} predicted as ${classes[p]}\n${grouped(count)} of ${grouped(total)} rows, ${percent(share)}`);
+        pen.spot(x + size / 2, y + size / 2, size / 2, `${classes[t]} predicted as ${classes[p]}\n${grouped(count)} of ${plural(total, "row")}, ${percent(share)}`);
     });
   }
 }

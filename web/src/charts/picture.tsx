@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { csvText, fileName, save, type Cell } from "../lib/csv";
-import { settingText } from "../lib/format";
+import { plural, settingText } from "../lib/format";
 import { useSize } from "../lib/hooks";
 import { useStore } from "../lib/store";
 import { light, theme, type Theme } from "../lib/theme";
@@ -123,7 +123,7 @@ function DataTable({ data, title }: { data: Data; title: string }) {
           ))}
         </tbody>
       </table>
-      {data.rows.length > most && <p class="soft">The first {most} of {data.rows.length} rows; CSV has all.</p>}
+      {data.rows.length > most && <p class="soft">The first {most} of {plural(data.rows.length, "row")}; CSV has all.</p>}
     </div>
   );
 }

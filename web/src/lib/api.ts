@@ -123,6 +123,9 @@ export async function datasetRow(dataset: string, row: number, signal?: AbortSig
   return { names: parts.flatMap((one) => one.columns.map(({ name }) => name)), values: parts.flatMap((one) => one.rows[0] ?? []) };
 }
 
+/** The columns that the model of a run reads. */
+export const inputsOf = (run: string, signal?: AbortSignal) => finished<T.Inputs>(() => get<T.Work<T.Inputs> & T.Inputs>(`runs/${run}/inputs`, {}, signal), signal);
+
 /** All rows of a CSV file of a run, up to `most`. */
 export async function table(run: string, name: string, most = 200_000, signal?: AbortSignal): Promise<T.TablePage> {
   const count = 20_000;

@@ -69,15 +69,16 @@ export function bytes(count: number): string {
   const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
   let unit = 0;
   for (; count >= 1024 && unit < units.length - 1; ++unit) count /= 1024;
-  return unit === 0 ? `${grouped(count)} bytes` : `${count.toFixed(1)} ${units[unit]}`;
+  return unit === 0 ? plural(count, "byte") : `${count.toFixed(1)} ${units[unit]}`;
 }
 
 /** 3.2 s, 4 min 10 s, 2 h 5 min. */
 export function duration(seconds: number): string {
-  if (seconds < 10) return `${seconds.toFixed(1)} s`;
-  if (seconds < 60) return `${Math.round(seconds)} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes} min ${whole % 60} s`;
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days ${hours % 24} h`;
 }

@@ -232,6 +232,7 @@ export interface Run {
   model: string | null;
   title: string | null;
   score: string | null;
+  score_title: string | null;
   value: number | null;
   standard_error: number | null;
   nested: boolean;
@@ -361,7 +362,7 @@ export interface Results {
     points: (Record<string, unknown> & Summary)[];
   };
   path?: {
-    resample: number;
+    resample: number | null; // null: all rows
     chosen: Point;
     alphas: number[];
     columns: { class: string | null; features: { index: number; name: string; effects: number[] }[] }[];

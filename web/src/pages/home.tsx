@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 
 import { get, post, runs as allRuns } from "../lib/api";
-import { ago, bytes, duration, grouped, score, scoreTitle } from "../lib/format";
+import { ago, bytes, duration, grouped, score } from "../lib/format";
 import { useLoad, useSettled } from "../lib/hooks";
 import { go, link, type Route } from "../lib/router";
 import { changes, complain, jobs, status, useStore } from "../lib/store";
@@ -146,10 +146,10 @@ function Runs({ onShown }: { onShown: () => void }) {
     },
     { name: "source", title: "dataset", long: true, cell: (r) => r.source ?? "-" },
     { name: "model", title: "model", key: (r) => r.model, cell: (r) => modelName(r) },
-    { name: "score", title: "score", cell: (r) => scoreTitle(r.score ?? "-") },
+    { name: "score", title: "score", cell: (r) => r.score_title ?? "-" },
     {
       name: "value",
-      title: "best",
+      title: "best ± std. error",
       right: true,
       key: (r) => r.value,
       cell: (r) => (

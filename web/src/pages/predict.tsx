@@ -1,8 +1,8 @@
 // Predictions for new rows: a file, or one row that is typed.
 import { useMemo, useRef, useState } from "preact/hooks";
 
-import { address, datasetRow, finished, get, post, runs as allRuns } from "../lib/api";
-import { brief, grouped, percent, plural } from "../lib/format";
+import { address, datasetRow, finished, get, inputsOf, post, runs as allRuns } from "../lib/api";
+import { brief, percent, plural } from "../lib/format";
 import { useLoad } from "../lib/hooks";
 import { link, replace, type Route } from "../lib/router";
 import { changes, complain, useStore } from "../lib/store";
@@ -58,7 +58,7 @@ function WithModel({ id }: { id: string }) {
   const [result, set] = useState<{ prediction: Prediction; typed: boolean; rowCount: number } | null>(null);
   const [busy, setBusy] = useState(false);
   const run = useLoad((signal) => get<RunDetail>(`runs/${id}`, {}, signal), [id]);
-  const inputs = useLoad((signal) => get<Inputs>(`runs/${id}/inputs`, {}, signal), [id]);
+  const inputs = useLoad((signal) => inputsOf(id, signal), [id]);
   const version = useStore(changes);
   const datasets = useLoad((signal) => get<{ datasets: Dataset[] }>("datasets", {}, signal), [version]);
   const latest = useRef(0);
@@ -76,9 +76,9 @@ function WithModel({ id }: { id: string }) {
     }
     if (turn === latest.current) setBusy(false);
   };
-  /** Of a wide dataset the form has some columns; the others are those of the example. */
+  /** Of very wide models the form has some columns; the others are those of the example. */
   const predictTyped = async (columns: string[], row: string[]) => {
-    if (run.value?.dataset && inputs.value && inputs.value.total_columns > mostColumns) {
+    if (run.value?.dataset && inputs.value && inputs.value.total_columns > inputs.value.columns.length) {
       setBusy(true);
       const typed = new Map(columns.map((name, k) => [name, row[k]]));
       const whole = await datasetRow(run.value.dataset, 0);
@@ -122,7 +122,6 @@ function WithModel({ id }: { id: string }) {
 }
 
 const mostInputs = 60;
-const mostColumns = 500; // that the server names
 
 function TypedRow(props: { inputs: Inputs; busy: boolean; onPredict: (columns: string[], row: string[]) => void }) {
   const { inputs } = props;
@@ -136,7 +135,7 @@ function TypedRow(props: { inputs: Inputs; busy: boolean; onPredict: (columns: s
   return (
     <Card
       title="One row, typed"
-      about={`It begins as the first row of the training data. ${plural(Math.max(inputs.columns.length, inputs.total_columns - 1), "column")}.`}
+      about={`${inputs.rows.length > 0 ? "It begins as the first row of the training data. " : ""}${plural(inputs.total_columns, "column")}, those that the model reads.`}
       actions={inputs.columns.length > 12 && <input class="search" type="search" aria-label="Find columns" placeholder="Find columns" value={query} onInput={(event) => setQuery(event.currentTarget.value)} />}
     >
       <form
@@ -164,7 +163,7 @@ function TypedRow(props: { inputs: Inputs; busy: boolean; onPredict: (columns: s
             </div>
           ))}
         </div>
-        {shown.length > mostInputs && <p class="soft">{grouped(shown.length - mostInputs)} more columns; find them by name. They keep the values of the example.</p>}
+        {shown.length > mostInputs && <p class="soft">{plural(shown.length - mostInputs, "more column")}; find them by name. They keep the values of the example.</p>}
         <div class="actions form-end">
           <button type="submit" class="button main" disabled={props.busy}>
             Predict this row
@@ -216,7 +215,7 @@ function Outcome({ prediction, typed }: { prediction: Prediction; typed: boolean
             <p class="answer" role="status">
               {cellText(first[Math.max(0, prediction.columns.indexOf("prediction"))])}
             </p>
-            <Tiles list={prediction.columns.map((name, k) => ({ name, k })).filter(({ name }) => name !== "prediction").map(({ name, k }) => ({ label: name, value: name.startsWith("probability") && typeof first[k] === "number" ? percent(first[k]) : cellText(first[k]) }))} />
+            <Tiles list={prediction.columns.map((name, k) => ({ name, k })).filter(({ name, k }) => name !== "prediction" && !(name === "decision" && first[k] === first[prediction.columns.indexOf("prediction")])).map(({ name, k }) => ({ label: name, value: name.startsWith("probability") && typeof first[k] === "number" ? percent(first[k]) : cellText(first[k]) }))} />
           </Card>
         ) : (
           <Card

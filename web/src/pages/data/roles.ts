@@ -5,6 +5,7 @@ export const roles = [
   { name: "label", title: "Label: the column to predict", many: false },
   { name: "group", title: "Group: rows that belong together, such as those of a patient", many: false },
   { name: "weight-column", title: "Weight: how much each row counts", many: false },
+  { name: "event", title: "Event: whether what the label is the time of has happened", many: false },
   { name: "order", title: "Time: when each row was", many: false },
   { name: "nominal", title: "Nominal: values are levels, even if they are numbers", many: true },
   { name: "ignore", title: "Ignore: leave the column out", many: true },

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { get } from "../../lib/api";
-import { grouped } from "../../lib/format";
+import { plural } from "../../lib/format";
 import { complain } from "../../lib/store";
 import type { Dataset, Rows, Settings } from "../../lib/types";
 import { Button, Card, Failure, Waiting } from "../../ui/basic";
@@ -95,7 +95,7 @@ export function TableView(props: { dataset: Dataset; onReading: (reading: Settin
     <>
       <Card
         title="Rows"
-        about={`${grouped(known)} rows${head.state === "running" ? " so far" : ""} and ${grouped(total)} columns, as they stand in the file.${props.readOnly ? "" : " Click on the name of a column to set its role."}`}
+        about={`${plural(known, "row")}${head.state === "running" ? " so far" : ""} and ${plural(total, "column")}, as they stand in the file.${props.readOnly ? "" : " Click on the name of a column to set its role."}`}
       >
         <Roles reading={reading} onClear={(name) => props.onReading(withRole(reading, name, null))} readOnly={props.readOnly} />
         <Grid

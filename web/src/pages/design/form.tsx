@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 
 import { ApiError, finished, post } from "../../lib/api";
-import { bytes, duration, grouped } from "../../lib/format";
+import { bytes, duration, grouped, plural } from "../../lib/format";
 import { useLoad, useSettled } from "../../lib/hooks";
 import { go, link } from "../../lib/router";
 import { complain, keepDraft, say, status, useStore } from "../../lib/store";
@@ -109,7 +109,7 @@ function SectionFields(props: SectionProps) {
   );
   const more = rest.length > 0 && (
     <details class="more" open={all || rest.some(({ name }) => errors.has(name))} onToggle={(event) => setAll(event.currentTarget.open)}>
-      <summary>{main.length === 0 ? `${rest.length} options` : `${rest.length} more`}</summary>
+      <summary>{main.length === 0 ? plural(rest.length, "option") : `${rest.length} more`}</summary>
       <div class="fields more-fields">{rest.map(field)}</div>
     </details>
   );

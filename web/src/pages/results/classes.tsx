@@ -5,7 +5,7 @@ import { confusionHeight, costCurve, drawConfusion, ratesAt, type Rates, type Sc
 import { drawLines, drawUnitCurves, unitCurve } from "../../charts/curves";
 import { Picture } from "../../charts/picture";
 import { table } from "../../lib/api";
-import { general, grouped, percent, score, spread, type Summary } from "../../lib/format";
+import { general, grouped, percent, plural, score, spread, type Summary } from "../../lib/format";
 import { useLoad } from "../../lib/hooks";
 import type { Results, RunDetail, TablePage } from "../../lib/types";
 import { Button, Card, Check, Empty, Failure, Tiles, Waiting } from "../../ui/basic";
@@ -193,7 +193,7 @@ function ThresholdCards({ rows: found, results }: { rows: ScoredRows; results: R
   const number = (value: string) => Math.max(0, Number(value.replace(",", ".")) || 0);
   return (
     <>
-      <Card title="Threshold" about={`${positive} is predicted if its ${name} is at least the threshold. Move it and see what changes, on ${grouped(rows.length)} held-out rows.`}>
+      <Card title="Threshold" about={`${positive} is predicted if its ${name} is at least the threshold. Move it and see what changes, on ${plural(rows.length, "held-out row")}.`}>
         <div class="field">
           <label for="threshold">
             Threshold: <span class="num">{general(threshold, 4)}</span>

@@ -5,7 +5,7 @@ import { barsHeight, drawBars, type Bar } from "../../charts/bars";
 import { drawLines, type Series } from "../../charts/curves";
 import { Picture } from "../../charts/picture";
 import { parameterAxis } from "../../charts/scale";
-import { axisTitle, brief, general, grouped, percent, scoreTitle, settingText, type Summary } from "../../lib/format";
+import { axisTitle, brief, general, percent, plural, scoreTitle, settingText, type Summary } from "../../lib/format";
 import { pointText, wilson } from "../../lib/points";
 import type { Results, RunDetail, StableFeature } from "../../lib/types";
 import { Card, Empty, Select } from "../../ui/basic";
@@ -91,7 +91,7 @@ function Frequencies({ results }: { results: Results }) {
   return (
     <Picture
       title="How often each feature was chosen"
-      about={`The most frequent of ${grouped(stability.features.length)} features that some of ${resamples} resamples chose; lines: 95 % intervals. Dashed: from here on a feature counts as selected.${
+      about={`The most frequent of ${plural(stability.features.length, "feature")} that some of ${plural(resamples, "resample")} chose; lines: 95 % intervals. Dashed: from here on a feature counts as selected.${
         stability.value == null ? "" : ` Stability of the whole choice: ${stability.value.toFixed(3)}${stability.by_chance ? ` (by chance ${stability.by_chance.mean.toFixed(3)})` : ""}.`
       }`}
       height={barsHeight(bars.length)}
@@ -141,11 +141,16 @@ function Paths({ results }: { results: Results }) {
   const named = column.features.slice(0, 8);
   const series = column.features.map(({ name, effects }, k): Series => ({ name, colour: k < named.length ? k : "faint", points: effects.map((effect, a) => [path.alphas[a]!, effect] as const) }));
   const chosen = Number(path.chosen["alpha"]);
+  const settings = pointText(path.chosen, settingText, axisTitle);
   const title = (one: PathColumn, k: number) => one.class ?? String(k + 1);
   return (
     <Picture
-      title={`Weights along the path of resample ${path.resample}`}
-      about={`From the strongest penalty on the right, where no feature has a weight, to the weakest. It chose ${pointText(path.chosen, settingText, axisTitle)}; dashed: that alpha. Of features that some resample chose.`}
+      title={path.resample == null ? "Weights along the path to the chosen model" : `Weights along the path of resample ${path.resample}`}
+      about={
+        path.resample == null
+          ? `From the strongest penalty on the right, where no feature has a weight, to the chosen model, ${settings}; on all rows. Of the features with the largest weights there.`
+          : `From the strongest penalty on the right, where no feature has a weight, to the weakest. It chose ${settings}; dashed: that alpha. Of features that some resample chose.`
+      }
       height={360}
       legend={named.map(({ name }, colour) => ({ colour, text: name }))}
       draw={(pen) =>
@@ -155,7 +160,7 @@ function Paths({ results }: { results: Results }) {
           series: [...series].reverse(),
           xAxis: (first, last) => parameterAxis(path.alphas, first, last),
           horizontal: 0,
-          vertical: { x: chosen, text: "chosen" },
+          ...(path.resample == null ? {} : { vertical: { x: chosen, text: "chosen" } }),
         })
       }
       data={() => ({ columns: ["feature", ...path.alphas.map((alpha) => `alpha ${alpha}`)], rows: column.features.map(({ name, effects }) => [name, ...effects]) })}

@@ -89,7 +89,7 @@ export function Live(props: { run: RunDetail; job: Job | undefined; state: strin
   }
   if (live.models > 0) tiles.push({ value: grouped(live.models), label: "models scored" });
   if (live.points.list.length > 0) tiles.push({ value: grouped(live.points.list.length), label: "points with scores" });
-  if (progress?.seconds_left != null) tiles.push({ value: duration(progress.seconds_left), label: "left, about" });
+  if (progress?.seconds_left != null) tiles.push({ value: duration(progress.seconds_left), label: progress.stage.endsWith("this step") ? "left in this step, about" : "left, about" });
   return (
     <>
       {state === "running" && (

@@ -1,6 +1,6 @@
 // Results that are a table: neighbours, or features that were selected without a model.
 import { get } from "../../lib/api";
-import { brief, grouped } from "../../lib/format";
+import { brief, plural } from "../../lib/format";
 import { useLoad } from "../../lib/hooks";
 import type { RunDetail, TablePage } from "../../lib/types";
 import { useRef, useState } from "preact/hooks";
@@ -34,14 +34,14 @@ export function TableFile({ run, name, title, about }: { run: RunDetail; name: s
     }
   };
   return (
-    <Card title={title} about={`${grouped(page.total_rows)} rows.${about ? " " + about : ""}`} wide>
+    <Card title={title} about={`${plural(page.total_rows, "row")}.${about ? " " + about : ""}`} wide>
       <Grid
         rows={page.total_rows}
-        columns={page.columns.map((column, k) => ({ title: column, width: Math.max(110, 30 + 8 * column.length), ...(typeof page.rows[0]?.[k] === "number" ? { kind: "number" } : {}) }))}
+        columns={page.columns.map((column, k) => ({ title: column, width: Math.max(110, 30 + 8 * column.length), ...(typeof page.rows[0]?.[k] === "number" && column !== "name" ? { kind: "number" } : {}) }))}
         label={title}
         cell={(row, k) => {
           const value = pages.current.get(Math.floor(row / block))?.rows[row % block];
-          return value === undefined ? undefined : value[k] == null ? "" : typeof value[k] === "number" ? brief(value[k]) : String(value[k]);
+          return value === undefined ? undefined : value[k] == null ? "" : typeof value[k] === "number" && !isName(page.columns[k]!) ? brief(value[k]) : String(value[k]);
         }}
         onView={load}
       />
@@ -49,13 +49,18 @@ export function TableFile({ run, name, title, about }: { run: RunDetail; name: s
   );
 }
 
+/** Numbers in these columns are names, and are neither rounded nor grouped. */
+const isName = (column: string) => ["name", "feature", "index", "query", "neighbour", "rank", "position"].includes(column);
+
+const titles: Record<string, string> = { "selection.csv": "Selected features", "neighbors.csv": "Nearest rows" };
+
 export function PlainResults({ run }: { run: RunDetail }) {
   const tables = run.files.filter((file) => file.table);
   return (
     <>
       <div class="cards">
         {tables.slice(0, 3).map((file) => (
-          <TableFile key={file.name} run={run} name={file.name} title={file.name} {...(run.kind === "neighbors" ? { about: "Rows of the dataset are counted from 0: index is the neighbour of the row that query names." } : {})} />
+          <TableFile key={file.name} run={run} name={file.name} title={titles[file.name] ?? file.name} {...(run.kind === "neighbors" ? { about: "Rows of the dataset are counted from 0: index is the neighbour of the row that query names." } : {})} />
         ))}
       </div>
       <FilesView run={run} />

@@ -1,10 +1,10 @@
 // Predictions for held-out rows, row by row, and what decides each.
 import { useMemo, useState } from "preact/hooks";
 
-import { datasetRow, finished, get, post } from "../../lib/api";
+import { datasetRow, finished, get, inputsOf, post } from "../../lib/api";
 import { brief, grouped } from "../../lib/format";
 import { useLoad } from "../../lib/hooks";
-import type { Inputs, Prediction, Work } from "../../lib/types";
+import type { Prediction, Work } from "../../lib/types";
 import { Card, Check, Failure, Waiting } from "../../ui/basic";
 import { Grid, sortRows, type Column, type Order } from "../../ui/table";
 import { useTable } from "./classes";
@@ -74,7 +74,7 @@ function Explained(props: { run: ResultsProps["run"]; row: number; prediction: s
   const loaded = useLoad(
     async (signal) => {
       if (!run.dataset) throw new Error("The dataset of this run is not in the folder, so its rows can't be read.");
-      const inputs = await get<Inputs>(`runs/${run.id}/inputs`, {}, signal);
+      const inputs = await inputsOf(run.id, signal);
       const { names, values } = await datasetRow(run.dataset, row - 1, signal);
       const known = new Set(inputs.columns.map(({ name }) => name));
       const keep = names.map((name, k) => ({ name, k })).filter(({ name }) => inputs.total_columns > inputs.columns.length || known.has(name));

@@ -7,7 +7,7 @@ import { drawHeat, heatMap, type HeatOptions } from "../../charts/heat";
 import { columnsOf, drawParallel, mostLines, valueAt, within, type Ranges } from "../../charts/parallel";
 import { Picture } from "../../charts/picture";
 import { drawSurface, firstView, surfaceOf, turned, type View } from "../../charts/surface";
-import { axisTitle, capitalised, grouped, scoreTitle, settingText, spread } from "../../lib/format";
+import { axisTitle, capitalised, grouped, plural, scoreTitle, settingText, spread } from "../../lib/format";
 import { bestOf, isNumeric, mean, nearBest, same, sizeTitle, varying, type Points, type ScoredPoint } from "../../lib/points";
 import { Button, Card, Check, Select } from "../../ui/basic";
 import { Grid, sortRows, type Column, type Order } from "../../ui/table";
@@ -223,7 +223,7 @@ function Parallel(props: OwnProps) {
         Object.keys(ranges).length > 0 && (
           <>
             <span class="soft">
-              {grouped(inside.length)} of {grouped(own.length)} points
+              {grouped(inside.length)} of {plural(own.length, "point")}
             </span>
             <Button small onClick={() => setRanges({})}>
               Show all
@@ -260,7 +260,7 @@ function PointsTable({ points, metric, sign, chosen }: PointsProps) {
   const picked = useMemo(() => (chosen ? rows.findIndex((point) => same(point, chosen)) : -1), [rows, chosen]);
   const heads = columns.map((column) => ({
     title: column.title,
-    width: column.long ? 200 : column.right ? 150 : 110,
+    width: Math.max(column.long ? 200 : column.right ? 150 : 110, 40 + 8 * column.title.length),
     ...(column.right ? { kind: "number" } : {}),
     head: (
       <button type="button" class="column-button" aria-label={`Sort by ${column.title}`} onClick={() => setOrder({ name: column.name, down: order.name === column.name ? !order.down : !!column.right })}>
@@ -270,7 +270,7 @@ function PointsTable({ points, metric, sign, chosen }: PointsProps) {
     ),
   }));
   return (
-    <Card title="All scores" about={`Mean over the splits ± standard deviation; ${grouped(rows.length)} points. Marked: the chosen point.`} wide>
+    <Card title="All scores" about={`Mean over the splits ± standard deviation; ${plural(rows.length, "point")}${points.axes.includes("model") ? " that were tried on all splits" : ""}. Marked: the chosen point.`} wide>
       <Grid rows={rows.length} columns={heads} label="All scores" cell={(row, k) => String(columns[k]!.cell(rows[row]!))} picked={picked >= 0 ? picked : null} />
     </Card>
   );

@@ -3,7 +3,7 @@ import { drawHistogram } from "../../charts/bars";
 import { drawScoreCurves } from "../../charts/curves";
 import { Picture } from "../../charts/picture";
 import { at, linear } from "../../charts/scale";
-import { axisTitle, grouped, percent, score, scoreTitle, settingText, spread } from "../../lib/format";
+import { axisTitle, percent, plural, score, scoreTitle, settingText, spread } from "../../lib/format";
 import { wilson } from "../../lib/points";
 import type { Results } from "../../lib/types";
 import { Card } from "../../ui/basic";
@@ -107,7 +107,7 @@ function Reliability({ results }: { results: Results }) {
           pen.line(px, at(ay, low), px, at(ay, high), { stroke: pen.theme.soft, width: 1.2 });
           const radius = 3 + 6 * Math.sqrt(bin.rows / rows);
           pen.circle(px, at(ay, bin.share_true!), radius, { fill: pen.theme.colours[0]! });
-          pen.spot(px, at(ay, bin.share_true!), radius, `probabilities ${bin.low.toFixed(1)} to ${bin.high.toFixed(1)}: ${grouped(bin.rows)} rows\non average ${score(bin.mean_probability)}, ${percent(bin.share_true!)} came true`);
+          pen.spot(px, at(ay, bin.share_true!), radius, `probabilities ${bin.low.toFixed(1)} to ${bin.high.toFixed(1)}: ${plural(bin.rows, "row")}\non average ${score(bin.mean_probability)}, ${percent(bin.share_true!)} came true`);
         }
       }}
       data={() => ({ columns: ["low", "high", "rows", "mean probability", "share that came true"], rows: bins.map((bin) => [bin.low, bin.high, bin.rows, bin.mean_probability, bin.share_true]) })}

@@ -1,7 +1,7 @@
 // All results of a search or a study, the honest figure first.
 import { useMemo } from "preact/hooks";
 
-import { axisTitle, grouped, percent, plainNote, score, scoreTitle, settingText, spread, type Summary } from "../../lib/format";
+import { axisTitle, grouped, percent, plainNote, plural, score, scoreTitle, settingText, spread, type Summary } from "../../lib/format";
 import { direction, pointsOf, pointText, type Value } from "../../lib/points";
 import { link, replace, type Route } from "../../lib/router";
 import type { Metric, Results, RunDetail } from "../../lib/types";
@@ -157,7 +157,7 @@ function Overview(props: ResultsProps) {
               columns={[
                 { name: "score", title: "score", key: ([name]) => name, cell: ([name]) => scoreTitle(name) },
                 { name: "mean", title: "mean ± std. dev.", right: true, key: ([, summary]) => summary.mean, cell: ([, summary]) => spread(summary) },
-                { name: "error", title: "std. error", right: true, key: ([, summary]) => summary.standard_error, cell: ([, summary]) => score(summary.standard_error) },
+                { name: "error", title: "std. error", right: true, key: ([, summary]) => (summary.mean == null ? null : summary.standard_error), cell: ([, summary]) => score(summary.mean == null ? null : summary.standard_error) },
               ]}
               marked={([name]) => name === results.score}
             />
@@ -191,7 +191,7 @@ function Leaderboard({ results }: { results: Results }) {
               row.interval
                 ? `${row.interval.map((end) => `${end > 0 ? "+" : ""}${end.toFixed(4)}`).join(" to ")}`
                 : row.dropped_after_splits != null
-                  ? `dropped after ${row.dropped_after_splits} splits`
+                  ? `dropped after ${plural(row.dropped_after_splits, "split")}`
                   : "",
           },
           { name: "points", title: "points", right: true, key: (row) => row.points, cell: (row) => grouped(row.points) },
