@@ -129,6 +129,11 @@ bool withholds_errors(const LinearModel& model);
 /// Why a model has no standard errors; empty: it has them.
 std::string no_errors_reason(const LinearModel& model);
 
+/// As concordance() in scores.hpp, of pairs of rows that were at risk together: of one stratum, and one entered before
+/// the other's event. `weights`: pairs count by the products of theirs; empty: 1 each.
+double concordance(std::span<const double> values, const RiskTimes& risk, std::span<const std::uint8_t> events,
+                   std::span<const double> weights = {});
+
 /// A test of whether the additional features of a model over a smaller one explain the target.
 struct LikelihoodRatioTest {
   bool first_larger = false;  ///< the first of the two models is the larger one
