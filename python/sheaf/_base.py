@@ -186,6 +186,12 @@ class SheafEstimator(Documented, BaseEstimator):  # type: ignore[misc]
 
     def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Trains on data that have been validated."""
+        if self._squares_values:
+            check_squares(X)
+        context = self._context()
+        self._train_on(context, self._dataset(context, X, named=True), X, y, sample_weight)
+
+    def _train_on(self, context: _core.Context, dataset: _core.Dataset, X: Any, y: Any, sample_weight: Any) -> None:
         settings = (
             *self._settings(),
             *self._settings_for(X, sample_weight),
@@ -194,10 +200,6 @@ class SheafEstimator(Documented, BaseEstimator):  # type: ignore[misc]
             *self._weighted_settings(y, sample_weight),
         )
         options = self._make_options(settings)
-        if self._squares_values:
-            check_squares(X)
-        context = self._context()
-        dataset = self._dataset(context, X, named=True)
         self._set_target(dataset, y)
         try:
             self._model = _core.fit(context, dataset, options, sample_weight)

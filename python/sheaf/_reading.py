@@ -33,8 +33,8 @@ def read_data(path: Any, *, precision: str | None = None, n_threads: int | None 
         CPU threads; None: all.
     **options : str, int, bool or list of str
         Options of reading by the names of the command-line program, with `_` for `-`: `label` is the column to predict
-        ('none': there is none), `metadata` a table with more columns of the rows, joined by their ids (`id`), `group`,
-        `annotations` a table of texts about the features,
+        ('none': there is none), `metadata` a table with more columns of the rows, joined by their ids (`id`),
+        `annotations` a table of texts about the features, `event`, `entry` and `strata` columns of survival, `group`,
         `order`, `weight_column` and `split_column` are columns about the rows, `layer` and `sheet` parts of the file.
         Missing values are NaN, unless `missing` says otherwise.
 
@@ -42,10 +42,10 @@ def read_data(path: Any, *, precision: str | None = None, n_threads: int | None 
     -------
     data : Bunch
         `data` (an array, or a CSR matrix of a sparse file), `target` (labels, numbers, a column for each of several
-        targets, or times and events) or None, `target_name`, `feature_names`, `row_names`, `notes` on what reading decided, `levels` of nominal
-        features, whose values are places in their lists; and what the file says of rows: `groups`, `sample_weight`,
-        `order`, `folds`, and of survival `entry` and `strata`; `annotations`: columns of text about the features (taxonomy, gene
-        symbol); None: nothing.
+        targets, or times and events with, before them, the starts of rows that enter late) or None, `target_name`,
+        `feature_names`, `row_names`, `notes` on what reading decided, `levels` of nominal features, whose values are
+        places in their lists; and what the file says of rows: `groups`, `sample_weight`, `order`, `folds`, and of
+        survival `strata`; `annotations`: columns of text about the features (taxonomy, gene symbol); None: nothing.
 
     Examples
     --------
@@ -74,7 +74,6 @@ def read_data(path: Any, *, precision: str | None = None, n_threads: int | None 
         sample_weight=found.get("weights"),
         order=found.get("order"),
         folds=found.get("folds"),
-        entry=found.get("entries"),
         strata=found.get("strata"),
         annotations=found.get("annotations"),
         notes=found["notes"],
@@ -115,7 +114,8 @@ def _named(found: dict[str, Any], places: str, names: str) -> Any:
 
 def _target_of(found: dict[str, Any]) -> Any:
     if "events" in found:
-        return np.column_stack([found["numbers"], found["events"]])
+        late = [found["entries"]] if "entries" in found else []
+        return np.column_stack([*late, found["numbers"], found["events"]])
     if "further" in found:
         return np.column_stack([found["numbers"], *found["further"].values()])
     return found["numbers"] if "numbers" in found else _named(found, "classes", "levels")

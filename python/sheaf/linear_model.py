@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 from scipy.special import log_expit, softmax
 from sklearn.utils import _safe_indexing
 
@@ -24,7 +23,6 @@ from ._base import (
     check_squares,
     choice,
     close_tolerance,
-    is_small,
     number,
 )
 from ._compat import check_weights, validate
@@ -50,14 +48,6 @@ __all__ = [
     "QuantileRegressor",
     "Ridge",
 ]
-
-
-_FEW_FEATURES = 256
-
-
-def _is_narrow(X: Any) -> bool:
-    """Whether a product of all features with all features costs less than steps over the rows."""
-    return not issparse(X) and X.shape[1] <= _FEW_FEATURES
 
 
 def _inverse_of_cost(C: Any) -> float:
@@ -284,7 +274,7 @@ class Ridge(LinearMixin, WeightedRegressor):
     tol : float, default=1e-10
         Training stops where the gradient has become this small a share of the one at the start. Smaller than
         scikit-learn's, which solves the equations directly. With `positive` the duality gap as a share of the variance
-        of y. Dense X of up to 256 features, few rows, an alpha of 0 and several targets are solved directly.
+        of y. Dense X of few features, few rows, an alpha of 0 and several targets are solved directly.
     solver : str, default='auto'
         Taken for scikit-learn's signature; the data decide.
     positive : bool, default=False
@@ -393,25 +383,29 @@ class Ridge(LinearMixin, WeightedRegressor):
         number("alpha", self.alpha, "alpha")
         if self.positive and y.ndim == 2:
             raise ValueError("positive is for one target")
-        directly = y.ndim == 2 or self.alpha == 0 or is_small(self, X) or _is_narrow(X)
-        if self.positive or not directly:
+        if self.positive:
             self._train(X, y, weights)
-        else:
-            self._solve(X, y, weights, names or [f"y{k + 1}" for k in range(y.shape[-1])])
-        return self
-
-    def _solve(self, X: Any, y: Array, weights: Array | None, names: list[str]) -> None:
-        """Directly, for each column of y."""
-        check_squares(X)
-        if weights is not None:
+            return self
+        if weights is not None and not np.all(weights):
             kept = np.flatnonzero(weights)
             X, y, weights = _safe_indexing(X, kept), y[kept], weights[kept]
+        check_squares(X)
         context = self._context()
         dataset = self._dataset(context, X, named=True)
         if y.ndim == 1:
             self._set_target(dataset, y)
         else:
-            dataset.set_targets(np.ascontiguousarray(y, dtype=np.float64), names)
+            dataset.set_targets(
+                np.ascontiguousarray(y, dtype=np.float64), names or [f"y{k + 1}" for k in range(y.shape[1])]
+            )
+        if _core.prefers_ridge(dataset, float(self.alpha)):
+            self._solve(context, dataset, X, y, weights)
+        else:
+            self._train_on(context, dataset, X, y, weights)
+        return self
+
+    def _solve(self, context: _core.Context, dataset: _core.Dataset, X: Any, y: Array, weights: Array | None) -> None:
+        """Directly, for each target of the dataset."""
         rows = [] if weights is None else weights.tolist()
         self._model = _core.ridge(context, dataset, float(self.alpha), rows, bool(self.fit_intercept))
         self._keep_fitted(X)

@@ -115,8 +115,12 @@ class NearestNeighbors(FindsNeighbors, FindsWithin, Finder):
         self.n_threads = n_threads
 
 
-class KeepsClasses(PredictsClasses):
-    """Trains by keeping rows and their classes."""
+class _KeepsTarget:
+    """Trains by keeping rows and what each of them has."""
+
+    def _read_target(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Both, validated; classes as their numbers."""
+        raise NotImplementedError
 
     def fit(self, X: Any, y: Any) -> Any:
         """Keep the training rows.
@@ -126,39 +130,30 @@ class KeepsClasses(PredictsClasses):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows.
         y : array-like of shape (n_samples,)
-            The class of each row.
+            The class of each row or, of a regressor, its number.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
+        self._train(*self._read_target(X, y), None)  # type: ignore[attr-defined]
+        return self
+
+
+class KeepsClasses(_KeepsTarget, PredictsClasses):
+    """Keeps rows and their classes."""
+
+    def _read_target(self, X: Any, y: Any) -> tuple[Any, Any]:
         X, y = validate(self, X, y)
-        self._train(X, self._take_classes(y), None)  # type: ignore[attr-defined]
-        return self
+        return X, self._take_classes(y)
 
 
-class KeepsNumbers(PredictsNumbers):
-    """Trains by keeping rows and their numbers."""
+class KeepsNumbers(_KeepsTarget, PredictsNumbers):
+    """Keeps rows and their numbers."""
 
-    def fit(self, X: Any, y: Any) -> Any:
-        """Keep the training rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            The number of each row.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        X, y = self._validated(X, y)
-        self._train(X, y, None)  # type: ignore[attr-defined]
-        return self
+    def _read_target(self, X: Any, y: Any) -> tuple[Any, Any]:
+        return self._validated(X, y)
 
 
 class _VotingMixin(FindsNeighbors):

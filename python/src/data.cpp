@@ -138,20 +138,27 @@ void set_targets(AnyDataset& dataset, const py::array_t<double, py::array::c_sty
   set_target(dataset, numbers.shape(0), std::move(target));
 }
 
-/// Times, and 1 where the event came at that time, 0 where it did not.
-void set_survival(AnyDataset& dataset, const py::array_t<double, py::array::c_style>& times,
-                  const py::array_t<std::uint8_t, py::array::c_style>& events) {
+using Numbers = py::array_t<double, py::array::c_style>;
+using Flags = py::array_t<std::uint8_t, py::array::c_style>;
+using Places = py::array_t<std::int32_t, py::array::c_style>;
+
+/// Times, and 1 where the event came at that time, 0 where it did not. `entries`, `strata`: as in RiskTimes.
+void set_survival(AnyDataset& dataset, const Numbers& times, const Flags& events, const Numbers& entries,
+                  const Places& strata) {
   check_count(dataset, events.size());
-  set_target(dataset, times.size(), bindings::target_of_numbers(values_of(times), values_of(events)));
+  set_target(dataset, times.size(),
+             bindings::target_of_numbers(values_of(times), values_of(events), values_of(entries), values_of(strata)));
 }
 
-double concordance_of(const py::array_t<double, py::array::c_style>& values,
-                      const py::array_t<double, py::array::c_style>& times,
-                      const py::array_t<std::uint8_t, py::array::c_style>& events) {
-  const auto count = static_cast<std::size_t>(values.size());
-  if (times.size() != values.size() || events.size() != values.size())
+double concordance_of(const Numbers& values, const Numbers& times, const Flags& events, const Numbers& entries,
+                      const Places& strata, const Numbers& weights) {
+  const auto other = [&](py::ssize_t count) { return count != values.size(); };
+  const auto wrong = [&](py::ssize_t count) { return count > 0 && other(count); };
+  if (other(times.size()) || other(events.size()) || wrong(entries.size()) || wrong(strata.size()) ||
+      wrong(weights.size()))
     throw UsageError("values, times and events must be of the same rows");
-  return concordance({values.data(), count}, {times.data(), count}, {events.data(), count});
+  return concordance(values_of(values), RiskTimes{values_of(times), values_of(entries), values_of(strata)},
+                     values_of(events), values_of(weights));
 }
 
 /// Whether values are used where they lie.

@@ -105,6 +105,7 @@ void add_models(py::module_& module) {
       .def("predict", &predict)
       .def("coefficients", &coefficients)
       .def("iterations", [](const Model& model) { return to_python(bindings::iterations_of(model)); })
+      .def("statistics", [](const Model& model) { return to_python(bindings::glm_of(model)); })
       .def("gaps", [](const Model& model) { return to_python(bindings::gaps_of(model)); })
       .def("support", [](const Model& model) { return to_python(bindings::svm_of(model)); })
       .def(py::pickle([](const Model& model) { return model.text(); },
@@ -113,6 +114,9 @@ void add_models(py::module_& module) {
   module.def("fit", &train, py::keep_alive<0, 2>());
   module.def("largest_alpha", &largest_alpha_of);
   module.def("ridge", &ridge);
+  module.def("prefers_ridge", [](const AnyDataset& dataset, double alpha) {
+    return std::visit([&](const auto& one) { return prefers_train_ridge(one, alpha); }, dataset.any);
+  });
   module.def("ridge_leave_one_out", &leave_one_out);
   module.def("huber_threshold", [](const std::vector<double>& targets, const py::object& weights) {
     return huber_threshold(targets, "y", row_weights_of(weights, std::ssize(targets)));

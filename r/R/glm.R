@@ -60,6 +60,8 @@
 #' @param strata of a Cox model of a matrix: the stratum of each row.
 #' @param cluster what groups rows whose errors are not independent: standard errors are those of
 #'   `sandwich::vcovCL(type = "HC0")` and of `survival::coxph(cluster = )`.
+#' @param start coefficients at which training begins, in the order and shape of `coef()`; `NULL`: the model without
+#'   features, which every link takes. Where the link allows several optima, it decides which one is found.
 #' @param intercept whether models have an intercept; Cox models have none.
 #' @param solver `"auto"` (newton up to 200 coefficients, else lbfgs), `"newton"`, `"newton-cg"`, `"lbfgs"`, `"saga"`
 #'   (not for Cox models), `"gradient"` or `"accelerated"`; all find the same optimum.
@@ -134,7 +136,7 @@ sheaf_glm.formula <- function(formula, data, family = NULL, weights, subset, na.
 #' @rdname sheaf_glm
 #' @export
 sheaf_glm.default <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 0, power = 1.5, theta = NULL,
-                              intercept = TRUE,
+                              start = NULL, intercept = TRUE,
                               solver = c("auto", "newton", "newton-cg", "lbfgs", "saga", "gradient", "accelerated"),
                               tolerance = NULL, maxit = 1000, ties = c("efron", "breslow"), strata = NULL,
                               cluster = NULL, std_errors = NULL, model = TRUE, control = list(), ...) {
@@ -142,7 +144,7 @@ sheaf_glm.default <- function(x, y, family = NULL, weights = NULL, offset = NULL
   refuse_arguments(...)
   if (missing(y)) stop_argument("y", "is missing")
   fit <- fit_glm(x, y, family, weights, offset, alpha, power, theta, intercept, solver, tolerance, maxit, control,
-                 ties, std_errors, strata, cluster)
+                 ties, std_errors, strata, cluster, start)
   fit$call <- call
   if (!model) fit$x <- NULL
   fit
@@ -151,15 +153,13 @@ sheaf_glm.default <- function(x, y, family = NULL, weights = NULL, offset = NULL
 refuse_arguments <- function(...) {
   if (...length() == 0) return(invisible())
   name <- ...names()[1]
-  if (name %in% c("start", "etastart", "mustart")) {
-    stop_argument(name, "is not needed: training begins at the model without features, which every link takes")
-  }
+  if (name %in% c("etastart", "mustart")) stop_argument(name, "is not offered; start takes coefficients to begin with")
   stop_argument(name, "is not an argument of sheaf_glm()")
 }
 
 fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 0, power = 1.5, theta = NULL,
                     intercept = TRUE, solver = "auto", tolerance = NULL, maxit = 1000, control = list(),
-                    ties = "efron", std_errors = NULL, strata = NULL, cluster = NULL, ...) {
+                    ties = "efron", std_errors = NULL, strata = NULL, cluster = NULL, start = NULL, ...) {
   refuse_arguments(...)
   if (NCOL(x) > 0) x <- as_features(x)
   rows <- nrow(x)
@@ -200,7 +200,9 @@ fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 
   }
   # The library wants a column: one of zeros has no weight.
   table <- if (ncol(x) == 0) matrix(0, rows, 1L) else x
-  vectors <- if (is.null(offset)) list() else list(offset = offset[response$rows])
+  vectors <- list(offset = offset[response$rows],
+                  start = start_weights(start, ncol(x), intercept, response$target, kind))
+  vectors <- vectors[lengths(vectors) > 0]
   trained <- if (all(response$weights == 1)) NULL else response$weights
   if (!identical(response$rows, seq_len(rows))) table <- table[response$rows, , drop = FALSE]
   train <- function(errors) {
@@ -224,6 +226,26 @@ fit_glm <- function(x, y, family = NULL, weights = NULL, offset = NULL, alpha = 
   if (ncol(x) > 0) fit$kept <- keep_model(model)
   warn_each(model$warnings)
   fit
+}
+
+# Coefficients as the library takes them: the intercept last, each with a number for each class side by side, of which
+# the first is that of the first level. NULL: none are given.
+start_weights <- function(start, columns, intercept, target, kind) {
+  if (is.null(start)) return(NULL)
+  count <- columns + intercept
+  several <- kind$name == "multinomial"
+  classes <- if (several) length(present_levels(target)) else 2
+  shape <- if (several) c(classes - 1, count) else count
+  if (!is.numeric(start) || !identical(as.integer(if (several) dim(start) else length(start)), as.integer(shape))) {
+    stop_argument("start", "must be ", if (several) paste0("a matrix of ", shape[1], " x "), count,
+                  " numbers, as coef() of the model has them")
+  }
+  if (any(is.nan(start) | is.infinite(start))) stop_argument("start", "has a number that is not finite")
+  start[is.na(start)] <- 0  # coefficients that the rows do not determine
+  weights <- if (several) rbind(0, start) else matrix(start, 1)
+  features <- weights[, seq_len(columns) + intercept, drop = FALSE]
+  if (columns == 0) features <- matrix(0, nrow(weights), 1)  # the column of zeros
+  as.vector(cbind(features, if (intercept) weights[, 1]))
 }
 
 # The response as the library takes it: classes or numbers with row weights. Shares of successes become a row for each

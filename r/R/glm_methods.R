@@ -196,8 +196,8 @@ residuals.sheaf_multinom <- function(object, ...) stats::naresid(object$na.actio
 #' @param object a [sheaf_glm()].
 #' @param newdata a data frame (formula) or a matrix with the columns of the training data; missing: the training rows.
 #' @param type `"link"`, `"response"` (means; of classes probabilities), `"class"` or `"terms"`, the parts of `"link"`
-#'   that come from each term of the formula, as of [stats::predict.glm()]. Multinomial models: `"response"` is a matrix
-#'   with a column for each class, and `"link"` the differences from the first class.
+#'   that come from each term of the formula, as of [stats::predict.glm()]. Multinomial models: `"response"`, or
+#'   `"probs"` as in nnet, is a matrix with a column for each class, and `"link"` the differences from the first class.
 #' @param se.fit whether to give standard errors too; those of probabilities by the delta method.
 #' @param newoffset offsets of the new rows. Needed where a model of a matrix was trained with an offset; with a formula
 #'   they are evaluated in `newdata`.
@@ -256,8 +256,10 @@ new_offset <- function(object, newdata, newoffset, rows) {
 }
 
 #' @export
-predict.sheaf_multinom <- function(object, newdata, type = c("class", "response", "link"), se.fit = FALSE, ...) {
-  type <- one_of(type, c("class", "response", "link"), "type")
+predict.sheaf_multinom <- function(object, newdata, type = c("class", "response", "link", "probs"), se.fit = FALSE,
+                                   ...) {
+  type <- one_of(type, c("class", "response", "link", "probs"), "type")
+  if (type == "probs") type <- "response"
   if (se.fit && type == "class") stop_argument("se.fit", "is not for type \"class\"")
   padded <- identity
   if (missing(newdata) || is.null(newdata)) {

@@ -51,6 +51,27 @@ TEST_F(GlmCli, FitAnswersInJsonWithRowsNamedByClassAndFeature) {
               2 * (5 * std::log(12.0 / 5) + 4 * std::log(3.0) + 3 * std::log(4.0)), 1e-9);
 }
 
+TEST_F(GlmCli, TrainsFromTheWeightsOfAFile) {
+  write("t.csv", "u,v,n\n1,2,3\n2,1,1\n3,3,9\n1,3,5\n2,2,4\n3,1,2\n2,3,6\n1,1,1\n3,2,3\n2,1,2\n1,2,2\n3,3,8\n");
+  const std::string fit = "sheaf fit t.csv --label n --model glm --family poisson --output m --json ";
+  const auto plain = Json::parse(shell(fit).out);
+  std::string start;
+  for (const auto& row : plain["coefficients"]) start += fmt::format("{}\n", row["estimate"].get<double>());
+  write("start.txt", start);
+  const auto again = Json::parse(shell(fit + "--start start.txt").out);
+  EXPECT_LE(again["training"]["iterations"].get<int>(), 1);
+  ASSERT_EQ(again["coefficients"].size(), 3U);
+  for (std::size_t j = 0; j < 3; ++j)
+    EXPECT_NEAR(again["coefficients"][j]["estimate"].get<double>(), plain["coefficients"][j]["estimate"].get<double>(),
+                1e-7);
+  write("short.txt", "0.5\n0.25\n");
+  EXPECT_TRUE(complains(shell(fit + "--start short.txt"), 2, {"start has 2 numbers", "3 weights", "the intercept"}));
+  write("word.txt", "0.5\n0.25\nnone\n");
+  EXPECT_TRUE(complains(shell(fit + "--start word.txt"), 1, {"word.txt:3", "a weight, a number", "'none'"}));
+  write("below.txt", "0\n0\n-4\n");
+  EXPECT_TRUE(complains(shell(fit + "--link identity --start below.txt"), 2, {"start", "mean"}));
+}
+
 /// 80 rows of noise: the labels have nothing to do with any of 300 features.
 std::string noise_table() {
   Random random(4);

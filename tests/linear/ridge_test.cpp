@@ -86,6 +86,30 @@ TEST(Ridge, RowsLeftOutInClosedFormAreThoseOfModelsWithoutThem) {
           }
 }
 
+TEST(Ridge, IsSolvedDirectlyWhereThatIsTheOnlyWayOrCheap) {
+  const auto dataset_of = [](std::int64_t rows, std::int64_t features, bool sparse, auto zero) {
+    using T = decltype(zero);
+    Dataset<T> dataset;
+    const auto table = random_rows(static_cast<std::size_t>(rows), features, sparse ? 0.1 : 1.0, 3);
+    if (sparse)
+      dataset.x = sparse_of<T>(table, features, 3);
+    else
+      dataset.x = dense_of<T>(table, features);
+    dataset.target.values.assign(static_cast<std::size_t>(rows), 1.0);
+    return dataset;
+  };
+  EXPECT_TRUE(prefers_train_ridge(dataset_of(300, 20, false, 0.0), 1));
+  EXPECT_TRUE(prefers_train_ridge(dataset_of(300, 20, false, 0.0F), 1));
+  EXPECT_FALSE(prefers_train_ridge(dataset_of(300, 20, true, 0.0), 1));
+  EXPECT_FALSE(prefers_train_ridge(dataset_of(300, 400, false, 0.0), 1));
+  EXPECT_TRUE(prefers_train_ridge(dataset_of(30, 400, true, 0.0), 1));
+  EXPECT_FALSE(prefers_train_ridge(dataset_of(30, 400, true, 0.0F), 1));
+  EXPECT_TRUE(prefers_train_ridge(dataset_of(300, 400, true, 0.0), 0)) << "no other way without a penalty";
+  auto two = dataset_of(300, 400, true, 0.0);
+  two.target.further.push_back({"second", two.target.values});
+  EXPECT_TRUE(prefers_train_ridge(two, 1)) << "nor of two targets";
+}
+
 TEST(Ridge, WhatCanNotBeLeftOutIsRefused) {
   Dataset<double> dataset;
   dataset.x = dense_of<double>(random_rows(5, 2, 1.0, 1), 2);

@@ -53,6 +53,8 @@ struct GlmParams {
   /// for the others.
   double tolerance = 0;
   int max_iterations = 1000;
+  /// Where all tasks begin, as the columns of one of them in the result; empty: the model without features.
+  std::vector<double> start = {};
   /// Called with the number of a task and how far it has come, at the start and after each of its steps. A task that
   /// is done is `converged`, or has no step after it.
   std::function<void(std::int32_t task, const TaskFit&)> on_step;
@@ -84,6 +86,9 @@ struct GlmOptions {
   bool balanced = false;  ///< class weights rows / (classes * rows of the class), before class_weights
   /// On the scale of the link, for counts the logarithm of the exposure: one a row; multinomial: rows x classes.
   std::vector<double> offsets;
+  /// Weights at which training begins: one a feature and, with an intercept, one more; multinomial: of each for all
+  /// classes side by side. Empty: the model without features.
+  std::vector<double> start;
 };
 const Family& family_of(const GlmOptions& options);
 
@@ -109,6 +114,10 @@ std::vector<double> read_exposures(const std::string& path, std::int64_t rows);
 /// Offsets: a line for each row, with as many numbers as the first line has, one space between them.
 std::vector<double> read_offsets(const std::string& path, std::int64_t rows);
 
+/// Weights at which training begins: a line for each feature and one for the intercept if there is one, with a number
+/// for each decision value, one space between them.
+std::vector<double> read_start(const std::string& path);
+
 /// A weight, its standard error and the statistics derived from it.
 struct GlmCoefficient {
   std::string name;    ///< of the feature, or "(intercept)"
@@ -128,6 +137,11 @@ std::vector<GlmCoefficient> coefficient_table(const LinearModel& model, double c
 bool withholds_errors(const LinearModel& model);
 /// Why a model has no standard errors; empty: it has them.
 std::string no_errors_reason(const LinearModel& model);
+
+/// As concordance() in scores.hpp, of pairs of rows that were at risk together: of one stratum, and one entered before
+/// the other's event. `weights`: pairs count by the products of theirs; empty: 1 each.
+double concordance(std::span<const double> values, const RiskTimes& risk, std::span<const std::uint8_t> events,
+                   std::span<const double> weights = {});
 
 /// A test of whether the additional features of a model over a smaller one explain the target.
 struct LikelihoodRatioTest {

@@ -26,4 +26,9 @@ template <class T>
 LinearModel train_ridge(const Context& context, const Dataset<T>& dataset, double alpha,
                         std::span<const double> weights = {}, bool intercept = true);
 
+/// Whether train_ridge is the way to train such a model: there is no other of several targets and without a penalty,
+/// and it takes less time than steps over the rows if the dataset is small or dense with few features.
+template <class T>
+bool prefers_train_ridge(const Dataset<T>& dataset, double alpha);
+
 }  // namespace sheaf

@@ -101,6 +101,7 @@ test_that("multinomial models are those of nnet", {
     expect_close(deviance(found), deviance(expected), 1e-7)
     expect_close(AIC(found), AIC(expected), 1e-7)
     expect_close(predict(found, data, type = "response"), predict(expected, data, type = "probs"), 1e-3)
+    expect_identical(predict(found, data, type = "probs"), predict(found, data, type = "response"))
     expect_identical(dimnames(coef(found)), dimnames(coef(expected)))
     expect_identical(levels(predict(found, data)), levels(data[[all.vars(set[[1]])[1]]]) %||% found$lev)
     expect_close(sqrt(diag(vcov(found))), as.vector(found$std.error), 1e-6)

@@ -54,7 +54,51 @@ test_that("links that keep linear predictors on one side of 0 refuse what would 
                class = "sheaf_error")
   expect_error(sheaf_glm(share ~ 0 + x, family = binomial("log"), data = rows), "intercept", class = "sheaf_error")
   expect_error(sheaf_glm(I(-normal) ~ x, family = gaussian("log"), data = rows), "mean", class = "sheaf_error")
-  expect_names_argument(sheaf_glm(counts ~ x, family = poisson, data = rows, start = c(0, 0)), "start")
+})
+
+test_that("start is where training begins: one step from there is that of glm() and coxph()", {
+  for (case in list(list(counts ~ x + z, stats::poisson(), c(1.5, 0.1, 0.3)),
+                    list(share ~ x + z, stats::binomial(), c(-1, 0.5, 0.5)), list(counts ~ 1, stats::poisson(), 1))) {
+    expected <- suppressWarnings(stats::glm(case[[1]], case[[2]], rows, w, start = case[[3]], maxit = 1))
+    found <- suppressWarnings(sheaf_glm(case[[1]], family = case[[2]], data = rows, weights = w, start = case[[3]],
+                                        maxit = 1, solver = "newton"))
+    expect_close(coef(found), coef(expected))
+  }
+  skip_if_not_installed("survival")
+  lung <- stats::na.omit(survival::lung)
+  y <- survival::Surv(lung$time, lung$status)
+  x <- as.matrix(lung[c("age", "ph.ecog")])
+  expected <- suppressWarnings(survival::coxph(y ~ x, init = c(0.01, 0.3), iter.max = 1))
+  found <- suppressWarnings(sheaf_glm(x, y, start = c(0.01, 0.3), maxit = 1, solver = "newton"))
+  expect_close(unname(coef(found)), unname(coef(expected)))
+})
+
+test_that("the optimum does not depend on start, from which little is left to do if it is there", {
+  x <- as.matrix(rows[c("x", "z")])
+  y <- cut(rows$normal, c(-Inf, 1.9, 2.4, Inf), c("a", "b", "c"))
+  for (solver in c("newton", "newton-cg", "lbfgs", "saga", "gradient", "accelerated")) {
+    for (alpha in c(0, 0.01)) {
+      fit <- function(...) sheaf_glm(x, y, solver = solver, alpha = alpha, tolerance = 1e-7, maxit = 1e4, ...)
+      plain <- fit()
+      far <- fit(start = coef(plain) + c(1, -1))
+      expect_close(coef(far), coef(plain), 1e-4)
+      near <- fit(start = coef(plain))
+      expect_close(coef(near), coef(plain), 1e-4)
+      expect_lte(near$iter, 2)
+    }
+  }
+})
+
+test_that("a start that does not fit is refused", {
+  fit <- function(start, ...) sheaf_glm(counts ~ x, family = poisson, data = rows, start = start, ...)
+  expect_names_argument(fit(c(0, 0, 0)), "start")
+  expect_names_argument(fit("0"), "start")
+  expect_names_argument(fit(c(0, Inf)), "start")
+  expect_error(sheaf_glm(counts ~ x, family = poisson("identity"), data = rows, start = c(-1, 0)), "mean",
+               class = "sheaf_error")
+  expect_names_argument(sheaf_glm(as.matrix(rows["x"]), gl(3, 40), start = c(0, 0)), "start")
+  expect_names_argument(sheaf_glm(counts ~ x, family = poisson, data = rows, etastart = rep(0, 120)), "etastart")
+  expect_close(coef(fit(c(NA, 0))), coef(fit(NULL)))
 })
 
 test_that("theta has the standard error of glm.nb()", {

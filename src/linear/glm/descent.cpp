@@ -4,12 +4,17 @@
 #include <cmath>
 #include <limits>
 
+#include "core/fail.hpp"
+#include "linear/losses/terms.hpp"
+
 namespace sheaf::linear {
 namespace {
 
 constexpr double armijo = 1e-4;
 constexpr double flat = 0.9;  // a slope that is so much smaller ends a line search
 constexpr int most_trials = 40;
+/// Mean losses from here on have rows whose mean the family does not have: each of them costs `forbidden`.
+constexpr double no_likelihood = 1e-12 * forbidden;
 constexpr int refresh_every = 64;  // steps, after which z is computed from w again
 
 /// The search for a length along one direction: a bracket of the minimum, made smaller by the slopes at its ends. An
@@ -104,7 +109,21 @@ void Descent<T>::choose() {
   objective_.choose(sheaf_tasks());
 }
 
-/// At the models without features.
+/// At these weights, one or more columns a task.
+template <class T>
+void Descent<T>::begin_at(const Block<T>& weights) {
+  w_ = weights.to(ops().device());
+  objective_.apply(w_, z_);
+  std::vector<double> values(tasks());
+  objective_.losses(z_.view(), {}, {}, values, u_.view(), second_.view());
+  const auto w = objective_.penalised(w_);
+  const auto squares = objective_.dots(std::vector<Dot<T>>{{w, w}});
+  for (std::size_t t = 0; t < tasks(); ++t) states_[t].f = values[t] + objective_.alphas()[t] / 2 * squares[t];
+  objective_.gradient(u_, w_, g_);
+}
+
+/// At the models without features, or at the weights that were given; how small a gradient ends training is a share of
+/// that of the former in either case.
 template <class T>
 void Descent<T>::begin() {
   Block<T> start(ops().weights(), w_.tasks());
@@ -114,12 +133,20 @@ void Descent<T>::begin() {
       start(ops().weights() - 1, static_cast<std::int32_t>(t * null.intercepts.size() + k)) =
           static_cast<T>(null.intercepts[k]);
   }
-  w_ = start.to(ops().device());
-  objective_.apply(w_, z_);
-  std::vector<double> values(tasks());
-  objective_.losses(z_.view(), {}, {}, values, u_.view(), second_.view());
-  for (std::size_t t = 0; t < tasks(); ++t) states_[t].f = values[t];
-  objective_.gradient(u_, w_, g_);
+  begin_at(start);
+  const auto& given = objective_.params().start;
+  if (given.empty()) return;
+  const auto measures = find_directions();
+  for (std::size_t t = 0; t < tasks(); ++t) set_start(t, measures[t]);
+  const auto width = static_cast<std::size_t>(objective_.columns());
+  for (std::size_t j = 0; j < given.size(); ++j)
+    for (std::size_t t = 0; t < tasks(); ++t)
+      start(static_cast<std::int64_t>(j / width), static_cast<std::int32_t>(t * width + j % width)) =
+          static_cast<T>(given[j]);
+  begin_at(start);
+  for (const State& state : states_)
+    if (!(state.f < no_likelihood))
+      fail_usage("at the weights that training is to start from (start), a row's mean is not one that the family has");
 }
 
 template <class T>

@@ -67,6 +67,7 @@ class Descent {
 
  private:
   void begin();
+  void begin_at(const Block<T>& weights);
   bool check(const std::vector<double>& measures);
   void search_lines();
   void move(std::span<const double> lengths, bool stale);

@@ -130,7 +130,7 @@ std::vector<double> Lbfgs<T>::find_directions() {
   const int steps = this->states().front().fit.iterations;
   const bool renews = coordinates_.renewable() && steps == coordinates_.renew_after();
   if (renews) renew();
-  if (steps == 0 && coordinates_.renewable()) {
+  if (steps == 0 && coordinates_.renewable() && at_start_.rows() == 0) {
     at_start_ = this->objective().weights_block();
     this->objective().combine(std::vector<double>(tasks, 1.0), this->g_.view(), std::vector<double>(tasks, 0.0),
                               at_start_.view());

@@ -175,3 +175,12 @@ template void add_cox_statistics(const Context&, const Dataset<double>&, const G
                                  GlmTraining&);
 
 }  // namespace sheaf::linear
+
+namespace sheaf {
+
+double concordance(std::span<const double> values, const RiskTimes& risk, std::span<const std::uint8_t> events,
+                   std::span<const double> weights) {
+  return concordant_pairs(values, risk, events, weights).share();
+}
+
+}  // namespace sheaf

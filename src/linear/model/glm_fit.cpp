@@ -152,6 +152,22 @@ std::vector<double> read_offsets(const std::string& path, std::int64_t rows) {
   return offsets;
 }
 
+std::vector<double> read_start(const std::string& path) {
+  const TextSource source(path, silent_progress());
+  LineReader reader(path, source.text());
+  std::vector<double> start;
+  while (!reader.at_end()) {
+    reader.next_line("a weight");
+    for (bool first = true; first || !reader.at_line_end(); first = false) {
+      if (!first) reader.space("a number");
+      start.push_back(reader.finite("a weight, a number"));
+      reader.skip(reader.word());
+    }
+    reader.end_line();
+  }
+  return start;
+}
+
 std::vector<GlmCoefficient> coefficient_table(const LinearModel& model, double confidence) {
   if (!model.glm || model.glm->statistics.errors.empty()) return {};
   const auto& statistics = model.glm->statistics;

@@ -50,6 +50,16 @@ std::vector<double> read_alphas(std::string_view text) {
   return list_reader<double>("alpha", {0, std::numeric_limits<double>::max()})(text);
 }
 
+Parameter<GlmOptions> start_row() {
+  return vector_row<GlmOptions>(
+      "start",
+      "weights at which training begins: one number to a line, those of the features in their order, then the "
+      "intercept; multinomial: one for each class in the order in which sheaf info lists them",
+      {false, [](const std::string& path, std::int64_t) { return read_start(path); },
+       [](GlmOptions& options, std::vector<double> numbers) { options.start = std::move(numbers); },
+       [](const GlmOptions& options) { return options.start; }});
+}
+
 template <class Value>
 std::string_view text_of(const Choices<Value>& choices, Value value) {
   for (const auto& [name, known] : choices)
@@ -113,6 +123,7 @@ const std::vector<Parameter<GlmOptions>>& parameters() {
       class_weight_row<O>("factor of one class's rows (may be given several times), or balanced"),
       linear::exposure_row<O>(),
       linear::offset_row<O>(),
+      start_row(),
   };
   return rows;
 }

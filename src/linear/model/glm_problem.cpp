@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <span>
 
 #include "core/fail.hpp"
 #include "data/checks/row_weights.hpp"
@@ -116,6 +118,28 @@ bool is_constant(const Target& target, const std::string& source, std::span<cons
   return true;
 }
 
+void set_start(const GlmOptions& options, std::int64_t features, GlmProblem& problem) {
+  const bool intercept = options.intercept && problem.kind.family != GlmFamily::cox;
+  const auto weights = (features + (intercept ? 1 : 0)) * problem.params.columns;
+  if (options.start.empty()) return;
+  if (std::ssize(options.start) != weights)
+    fail_usage("start has {} numbers, and the model has {} weights{}", options.start.size(), weights,
+               intercept ? ", those of the intercept included" : "");
+  if (!std::ranges::all_of(options.start, [](double weight) { return std::isfinite(weight); }))
+    fail_usage("start has a number that is not finite");
+  auto& start = problem.params.start;
+  start = options.start;
+  // What all classes share changes no probability; solvers keep to weights that sum to 0 over the classes.
+  const auto columns = static_cast<std::size_t>(problem.params.columns);
+  for (std::size_t first = 0; first < start.size() && columns > 1; first += columns) {
+    const auto row = std::span(start).subspan(first, columns);
+    const double mean = std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(columns);
+    for (double& weight : row) weight -= mean;
+  }
+  // Of a Cox model, where it has no meaning.
+  if (problem.params.intercept && !intercept) start.push_back(0);
+}
+
 GlmProblem make_glm_problem(const Target& target, const std::string& source, std::int64_t rows,
                             const GlmOptions& options, std::span<const float> row_weights, std::int64_t features) {
   GlmProblem problem{{}, {}, glm_kind(options.family, options.link), {}, {}, false};
@@ -146,6 +170,7 @@ GlmProblem make_glm_problem(const Target& target, const std::string& source, std
       fail_usage("class weights are for classes, and the family {} is for numbers", to_string(kind.family));
     sheaf.targets = problem.labels.values;
     if (survival) set_survival_targets(features, problem);
+    set_start(options, features, problem);
     check_targets(info(kind.loss).targets, sheaf.targets, 1, source,
                   fmt::format("the family {}", to_string(kind.family)));
     problem.constant_target =
@@ -160,6 +185,7 @@ GlmProblem make_glm_problem(const Target& target, const std::string& source, std
     sheaf.row_weights.assign(static_cast<std::size_t>(rows), 1.0F);
   weigh_rows(problem.labels, problem.class_weights, 0, 1, sheaf.row_weights);
   set_class_targets(problem);
+  set_start(options, features, problem);
   return problem;
 }
 

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
@@ -373,10 +374,21 @@ LinearModel train_ridge(const Context& context, const Dataset<T>& dataset, doubl
   return model;
 }
 
+template <class T>
+bool prefers_train_ridge(const Dataset<T>& dataset, double alpha) {
+  constexpr std::int64_t few_features = 256;  // a product of each with each costs less than steps over the rows
+  constexpr std::int64_t few_rows = 200, few_values = 20'000;
+  if (alpha == 0 || !dataset.target.further.empty()) return true;
+  if (!is_sparse(dataset.x) && dataset.features() <= few_features) return true;
+  const bool small = dataset.rows() <= few_rows && dataset.rows() * dataset.features() <= few_values;
+  return small && std::is_same_v<T, double>;
+}
+
 #define SHEAF_RIDGE(T)                                                                                         \
   template std::vector<double> ridge_leave_one_out(const Context&, const Dataset<T>&, std::span<const double>, \
                                                    std::span<const double>, bool);                             \
-  template LinearModel train_ridge(const Context&, const Dataset<T>&, double, std::span<const double>, bool);
+  template LinearModel train_ridge(const Context&, const Dataset<T>&, double, std::span<const double>, bool);  \
+  template bool prefers_train_ridge(const Dataset<T>&, double);
 SHEAF_RIDGE(float)
 SHEAF_RIDGE(double)
 #undef SHEAF_RIDGE

@@ -1,5 +1,6 @@
 # Fits Cox models with R's survival and glmnet (Debian: r-cran-survival r-cran-glmnet) on datasets of survival and writes
-# NAME.csv (features, time, event: complete rows, text as numbers) and results.json.
+# NAME.csv (features, time, event: complete rows, text as numbers) and results.json; models of strata, late entries and
+# clusters are in strata.json, on lung.csv and on heart.csv (features, id, start, time, event).
 #   Rscript make.R [OUTPUT]      (.)
 #
 # Nets are those of Sheaf's problem, 1 / sum s * minus log partial likelihood (ties by Breslow) + alpha (l1 |w|_1 + (1 - l1) / 2 |w|^2),
@@ -98,3 +99,34 @@ nets <- c(net("lung", 1, TRUE), net("lung", 0.5, FALSE), net("veteran", 0.5, TRU
 writeLines(c(sprintf("{\"R\": \"%s\", \"survival\": \"%s\", \"glmnet\": \"%s\",", getRversion(), packageVersion("survival"),
                      packageVersion("glmnet")), "\"models\": [", paste(models, collapse = ",\n"), "],", "\"nets\": [",
              paste(nets, collapse = ",\n"), "]}"), file.path(output, "results.json"))
+
+# Strata and clusters are columns of the data, and no features.
+heart_table <- with(heart, data.frame(age = age + 48, year = year + 1, surgery, transplant = as.integer(transplant) - 1L, id,
+                                      start, time = stop, event))
+write.csv(heart_table, file.path(output, "heart.csv"), row.names = FALSE, quote = FALSE)
+grouped <- function(name, ties, strata = NULL, cluster = NULL, late = FALSE, weighted = FALSE) {
+  table <- if (late) heart_table else tables[[name]]
+  table$s <- weights_of(weighted, nrow(table))
+  features <- setdiff(names(table), c("id", "start", "time", "event", "s", strata))
+  terms <- c(features, if (!is.null(strata)) sprintf("strata(%s)", strata))
+  formula <- as.formula(paste(if (late) "Surv(start, time, event)" else "Surv(time, event)", "~", paste(terms, collapse = " + ")))
+  control <- coxph.control(eps = 1e-14, iter.max = 100, toler.chol = 1e-14)
+  table$row <- seq_len(nrow(table))
+  fitted <- function(groups = NULL) {  # coxph() looks for columns in its call
+    do.call(coxph, c(list(formula, table, weights = as.name("s"), ties = ties, control = control),
+                     if (!is.null(groups)) list(cluster = as.name(groups))))
+  }
+  fit <- fitted(cluster)
+  robust <- fitted("row")
+  line(data = text(name), ties = text(ties), strata = text(if (is.null(strata)) "" else strata),
+       cluster = text(if (is.null(cluster)) "" else cluster), late = truth(late), weighted = truth(weighted),
+       features = paste0("[", paste(text(features), collapse = ","), "]"), weights = numbers(coef(fit)),
+       errors = numbers(sqrt(diag(vcov(fit)))), robust = numbers(sqrt(diag(vcov(robust)))),
+       concordance = number(fit$concordance[["concordance"]]))
+}
+strata <- c(grouped("lung", "efron", strata = "sex"), grouped("lung", "breslow", strata = "sex", weighted = TRUE),
+            grouped("lung", "efron", cluster = "ph.ecog"), grouped("heart", "efron", late = TRUE),
+            grouped("heart", "breslow", late = TRUE, strata = "surgery"),
+            grouped("heart", "efron", late = TRUE, strata = "surgery", cluster = "id", weighted = TRUE))
+writeLines(c(sprintf("{\"R\": \"%s\", \"survival\": \"%s\",", getRversion(), packageVersion("survival")), "\"models\": [",
+             paste(strata, collapse = ",\n"), "]}"), file.path(output, "strata.json"))
