@@ -397,7 +397,7 @@ class Ridge(LinearMixin, WeightedRegressor):
         if self.positive or not directly:
             self._train(X, y, weights)
         else:
-            self._solve(X, y, weights, names or [f"y{k + 1}" for k in range(y.shape[-1])])
+            self._solve(X, y, weights, names)
         return self
 
     def _solve(self, X: Any, y: Array, weights: Array | None, names: list[str]) -> None:
@@ -411,6 +411,7 @@ class Ridge(LinearMixin, WeightedRegressor):
         if y.ndim == 1:
             self._set_target(dataset, y)
         else:
+            names = names or [f"y{k + 1}" for k in range(y.shape[1])]
             dataset.set_targets(np.ascontiguousarray(y, dtype=np.float64), names)
         rows = [] if weights is None else weights.tolist()
         self._model = _core.ridge(context, dataset, float(self.alpha), rows, bool(self.fit_intercept))
