@@ -49,8 +49,8 @@ class PathWalk final : public CovariancePath {
   std::span<const double> weights() const override { return w_; }
   std::vector<double> intercepts() const override { return rows_.best_intercepts(); }
   std::span<const double> products() override {
-    if (all_ || left_ || ++since_fresh_ >= 16) find_products();
-    return rows_.products;
+    if (!all_ && (left_ || ++since_fresh_ >= 16)) find_products();
+    return all_ ? std::span<const double>() : std::span<const double>(rows_.products);
   }
 
   CovarianceReport solve(double alpha, const GapGoal& goal, std::int32_t max_epochs) override {
