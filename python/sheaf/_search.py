@@ -34,6 +34,7 @@ from ._data import class_names, dtype_of, is_on_gpu, make_dataset
 from ._pipelines import Steps, last_step, read_steps
 from ._scoring import HeldOut, own_score, takes_weights
 
+_MOST_TARGETS = 32  # splits whose training labels are kept
 _WASTE = 1.5  # a search over a product of values may hold this many times the points that are wanted
 
 #: Settings of which a search tries several values, unless it is told one.
@@ -210,6 +211,8 @@ class Search:
         self.unconverged: Counter[int] = Counter()
         self.notes: list[str] | None = None  #: what every search of the library said
         self._learnt: dict[Any, Any] = {}
+        self._targets: dict[int, tuple[Array, Array | None]] = {}
+        self._parameters: dict[int, str] = {}  # by the identity of candidates' models
         self._test_data: dict[int, tuple[Any, Any]] = {}
         self._training_data: dict[int, tuple[Any, Any]] = {}
 
@@ -279,7 +282,7 @@ class Search:
     def _family_of(self, steps: Steps, values: Values, split: int) -> tuple[_Family, Values]:
         model = steps.estimator
         axes = tuple(model._active_axes().values())
-        target = self.data.target_of(self.splits[split][0])
+        target = self._target_of(split)
         learnt = self._settings_of_split(steps, split)
         learnt.update({one.name: one.text for one in model._target_settings(*target)})
         options = {axis.option for axis in axes}
@@ -303,15 +306,29 @@ class Search:
         family = _Family(model._model_kind(), tuple(settings), axes, tuple(fixed), pipeline, steps.criterion)
         return family, tuple(given)
 
+    def _target_of(self, split: int) -> tuple[Array, Array | None]:
+        """Labels and weights of the rows that a split trains on."""
+        if split not in self._targets:
+            if len(self._targets) >= _MOST_TARGETS:
+                self._targets.clear()
+            self._targets[split] = self.data.target_of(self.splits[split][0])
+        return self._targets[split]
+
+    def _parameters_of(self, model: SheafEstimator) -> str:
+        """The parameters of a candidate's model, in one text."""
+        if id(model) not in self._parameters:
+            self._parameters[id(model)] = str(model.get_params())
+        return self._parameters[id(model)]
+
     def _settings_of_split(self, steps: Steps, split: int) -> dict[str, str]:
         """Settings that follow from the rows that a split trains on."""
         model = steps.estimator
         train = self.splits[split][0]
-        weights = self.data.target_of(train)[1]
+        weights = self._target_of(split)[1]
         checked = self.data.checked
         if not model._reads_rows():
             shape = (len(train), len(train) if getattr(model, "kernel", "") == "precomputed" else checked.shape[1])
-            key: Any = (type(model).__name__, shape, str(model.get_params()))
+            key: Any = (type(model).__name__, shape, self._parameters_of(model))
             if key not in self._learnt:
                 rows = np.broadcast_to(np.zeros(1, dtype=dtype_of(checked)), shape)
                 self._learnt[key] = {one.name: one.text for one in model._settings_for(rows, weights)}

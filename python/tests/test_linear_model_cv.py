@@ -106,6 +106,15 @@ def test_lasso(container, params):
     assert ours.intercept_ == pytest.approx(theirs.intercept_, abs=1e-6)
 
 
+def test_rows_may_be_trained_on_and_tested():
+    X, y = DIABETES
+    rows = np.arange(len(y))
+    cv = [(rows, rows[:100]), (rows[50:], rows)]
+    ours = sheaf.LassoCV(tol=1e-8, cv=cv).fit(X, y)
+    theirs = linear_model.LassoCV(tol=1e-8, max_iter=100000, cv=cv).fit(X, y)
+    np.testing.assert_allclose(ours.mse_path_, theirs.mse_path_, rtol=1e-4)
+
+
 @pytest.mark.parametrize("l1_ratio", [0.5, [0.2, 0.5, 0.95, 1]], ids=str)
 def test_elastic_net(l1_ratio):
     X, y = DIABETES

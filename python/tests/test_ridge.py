@@ -31,6 +31,18 @@ def test_several_targets(weights, intercept, container):
         np.testing.assert_allclose(ours.predict(container(rows)), theirs.predict(rows), atol=1e-7)
 
 
+def test_large_means_and_trends_cost_no_digits():
+    random = np.random.RandomState(3)
+    rows = random.randn(3000, 6) + np.linspace(0, 50, 3000)[:, None] * [1, -1, 2, 0, 0, 3] + 1e4
+    targets = rows[:, :2] - rows[:, 2:4] + random.randn(3000, 2)
+    means = rows.mean(axis=0), targets.mean(axis=0)
+    centred = rows - means[0]
+    expected = scipy.linalg.solve(centred.T @ centred + 3 * np.eye(6), centred.T @ (targets - means[1])).T
+    for count in (1, 2):
+        ours = sheaf.Ridge(alpha=3.0).fit(rows, targets[:, 0] if count == 1 else targets)
+        np.testing.assert_allclose(np.atleast_2d(ours.coef_), expected[:count], rtol=1e-9, atol=1e-10)
+
+
 @pytest.mark.parametrize("rows", [X, X[:8], np.hstack([X, X[:, :3]])], ids=["tall", "wide", "collinear"])
 @pytest.mark.parametrize("intercept", [True, False])
 def test_without_a_penalty_the_shortest_weights_that_fit_best(intercept, rows):

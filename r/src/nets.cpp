@@ -59,6 +59,9 @@ Paths paths_of(const Rcpp::NumericVector& y, const List& options) {
   paths.params.relative_l2 = Rcpp::as<bool>(options["relative_l2"]);
   paths.params.grouped = Rcpp::as<bool>(options["grouped"]);
   paths.folds = Rcpp::as<std::vector<std::int32_t>>(options["folds"]);
+  if (!paths.folds.empty()) paths.sheaf.decision_rows.resize(static_cast<std::size_t>(paths.sheaf.weight_columns));
+  for (std::size_t i = 0; i < paths.folds.size(); ++i)
+    paths.sheaf.decision_rows[static_cast<std::size_t>(paths.folds[i])].push_back(static_cast<std::int32_t>(i));
   return paths;
 }
 

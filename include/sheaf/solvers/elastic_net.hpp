@@ -59,6 +59,9 @@ struct NetSheaf {
   /// Paths are trained on the features times these numbers, 0: without the feature; weights are those of the features
   /// as they are. Features x weight_columns; empty: all 1. Not beside NetParams::standardise.
   std::vector<double> column_factors;
+  /// The rows whose decision values are wanted of paths with a column of row weights, one list a column; empty: all
+  /// rows. Those of other rows may be any numbers.
+  std::vector<std::vector<std::int32_t>> decision_rows;
 };
 
 struct NetParams {
@@ -95,8 +98,9 @@ struct NetModel {
   std::vector<double> weights;
 };
 
-/// Models that ended together, with the decision values of all rows of the dataset (training rows and held-out rows),
-/// one column a NetModel, on the context's device. They come in any order, but the classes of a model side by side.
+/// Models that ended together, with the decision values of the rows of the dataset (training rows and held-out rows;
+/// see NetSheaf::decision_rows), one column a NetModel, on the context's device. They come in any order, but the
+/// classes of a model side by side.
 template <class T>
 using UseNets = std::function<void(std::span<NetModel> models, BlockView<const T> decisions)>;
 

@@ -101,6 +101,12 @@ class NetTrainer : public Trainer {
     sheaf_.weight_columns = static_cast<std::int32_t>(table.splits.size());
     weigh_rows(labels_, {options_.class_weights, options_.balanced}, table.class_counts, table.splits.size(),
                sheaf_.row_weights);
+    sheaf_.decision_rows.clear();
+    // Scores of survival models need values of the training rows too.
+    for (std::int32_t k = 0; k < table.tests.count() && labels_.events.empty(); ++k) {
+      const auto rows = table.tests.list(k);
+      sheaf_.decision_rows.emplace_back(rows.begin(), rows.end());
+    }
     scorer_.load_tests(tests_of(table, labels_));
   }
 

@@ -51,6 +51,7 @@ NetSheaf masked_sheaf(const NetSheaf& from, std::span<const Relaxed> models, std
   const auto before = static_cast<std::size_t>(from.weight_columns);
   sheaf.paths.clear();
   sheaf.penalty_factors.clear();
+  sheaf.decision_rows.clear();
   sheaf.weight_columns = static_cast<std::int32_t>(columns);
   sheaf.row_weights.assign(static_cast<std::size_t>(from.examples) * columns, 1.0F);
   sheaf.column_factors.assign(static_cast<std::size_t>(features) * columns, 0.0);

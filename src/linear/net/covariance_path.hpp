@@ -9,8 +9,9 @@
 // coordinate descent, 2010, section 2.2). Rows are visited once a Newton step: decision values, slopes, X'u.
 //
 // Differences. H is kept from step to step and from alpha to alpha, scaled, for as long as second derivatives have
-// changed so little that steps lead close enough (CovariancePath::must_renew); the gradient is always that of the
-// fold are those of all rows less the ones that it holds out. Every model ends with a duality gap of all features.
+// changed so little that steps lead close enough; the gradient is always that of the present weights. Squares of few
+// features visit no rows: the products of a fold are those of all rows less the ones that it holds out. Every model
+// ends with a duality gap of all features.
 //
 // The weights of a softmax model of K classes are K features to each feature of the dataset: one quadratic model has
 // all of them, with the products under the second derivatives that couple classes (covariance_classes.hpp). glmnet
@@ -54,7 +55,8 @@ class CovariancePath {
   virtual std::span<const double> weights() const = 0;
   /// One, or one a class; the intercepts of several classes sum to 0.
   virtual std::vector<double> intercepts() const = 0;
-  /// x'w of all rows or, with several classes, of all rows in each class.
+  /// x'w of all rows or, with several classes, of all rows in each class. Empty: training visits no rows, and
+  /// CovarianceSolver::decide() has decision values.
   virtual std::span<const double> products() = 0;
 };
 
@@ -69,12 +71,14 @@ class CovarianceSolver {
 
   /// Whether models of this loss and so many classes are better trained here than on working sets. `ridge`: most
   /// features have weights.
-  virtual bool serves(Loss loss, std::int32_t classes, bool ridge) const = 0;
+  virtual bool serves(Loss loss, std::int32_t classes, bool ridge, bool grouped) const = 0;
   /// `tasks` are those of all paths: products under the row weights that most have in common are computed once.
   virtual void share(Loss loss, std::span<const ModelTask<T>> tasks) = 0;
   /// `task` is that of the first class, `intercepts` are those without features.
   virtual std::unique_ptr<CovariancePath> path(Loss loss, const ModelTask<T>& task,
                                                std::span<const double> intercepts) const = 0;
+  /// Decision values of a few models, one column each, for some rows.
+  virtual void decide(std::span<const NetModel> models, std::span<const std::int32_t> rows, BlockView<T> out) const = 0;
 };
 
 template <class Set, class T>

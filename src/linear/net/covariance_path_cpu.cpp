@@ -1,5 +1,7 @@
 // Selects the datasets that have covariance paths, and prepares the data shared by the paths of one dataset.
 #include "core/instruction_sets.hpp"
+#include "linear/net/covariance_decisions.hpp"
+#include "linear/net/covariance_targets.hpp"
 #include "linear/net/covariance_walk.hpp"
 
 namespace sheaf::linear {
@@ -11,9 +13,11 @@ using covariance::SharedProducts;
 template <class T>
 class CpuCovarianceSolver final : public CovarianceSolver<T> {
  public:
-  CpuCovarianceSolver(const Dataset<T>& dataset, int threads) : x_(dataset, threads), threads_(threads) {}
+  CpuCovarianceSolver(const Dataset<T>& dataset, int threads)
+      : dataset_(dataset), x_(dataset, threads), threads_(threads) {}
 
-  bool serves(Loss loss, std::int32_t classes, bool ridge) const override {
+  bool serves(Loss loss, std::int32_t classes, bool ridge, bool grouped) const override {
+    if (grouped) return loss == Loss::squared && !ridge && shares_products() && x_.features() <= x_.rows();
     constexpr std::int64_t most_members = 8192;  // products of so many take 0.5 GB
     constexpr std::int64_t most_features = 16384;
     constexpr std::int64_t most_ridge_features = 1024;
@@ -34,7 +38,20 @@ class CpuCovarianceSolver final : public CovarianceSolver<T> {
 
   std::unique_ptr<CovariancePath> path(Loss loss, const ModelTask<T>& task,
                                        std::span<const double> intercepts) const override {
+    if (loss == Loss::squared && intercepts.size() > 1)
+      return std::make_unique<covariance::TargetsWalk<T>>(x_, task, intercepts.size(), *shared_);
     return std::make_unique<covariance::PathWalk<T>>(x_, loss, task, intercepts, shared_.get());
+  }
+
+  void decide(std::span<const NetModel> models, std::span<const std::int32_t> rows, BlockView<T> out) const override {
+    using covariance::ModelColumns;
+    for (std::size_t first = 0; first < models.size(); first += ModelColumns::together) {
+      const auto some = models.subspan(first, std::min<std::size_t>(ModelColumns::together, models.size() - first));
+      auto part = out;
+      part.data += first;
+      part.tasks = static_cast<std::int32_t>(some.size());
+      ModelColumns(some, x_.features()).decide(dataset_.x, rows, part);
+    }
   }
 
  private:
@@ -49,6 +66,7 @@ class CpuCovarianceSolver final : public CovarianceSolver<T> {
     return x_.features() <= 4 * x_.rows() || (x_.sparse() && x_.entries() <= few_entries);
   }
 
+  const Dataset<T>& dataset_;
   ColumnProducts<T> x_;
   int threads_;
   std::unique_ptr<SharedProducts> shared_;

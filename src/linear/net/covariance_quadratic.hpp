@@ -106,6 +106,25 @@ class MemberModel {
     for (std::size_t a = 0; a < size; ++a)
       for (std::size_t b = 0; b < size; ++b) matrix[a * stride + b] *= scale;
   }
+  /// The matrix becomes one that has this change of the gradient for the step to `now` (the update of Broyden,
+  /// Fletcher, Goldfarb and Shanno), and the means one that the intercepts follow: those are `tilt` from their best.
+  void learn(std::span<const double> change, std::span<const double> expected, std::span<const double> tilt) {
+    const std::size_t size = members.size();
+    steps_.resize(size);
+    double with_change = 0, with_expected = 0;
+    for (std::size_t a = 0; a < size; ++a) {
+      steps_[a] = now[a] - before[a];
+      with_change += steps_[a] * change[a];
+      with_expected += steps_[a] * expected[a];
+    }
+    if (!(with_expected > 0) || !(with_change > 0)) return;
+    for (std::size_t a = 0; a < size; ++a) {
+      const double more = change[a] / with_change, less = expected[a] / with_expected;
+      double* __restrict products = matrix.get() + a * stride;
+      for (std::size_t b = 0; b < size; ++b) products[b] += more * change[b] - less * expected[b];
+      for (std::size_t k = 0; k < tilt.size() && !means.empty(); ++k) means[a * tilt.size() + k] -= less * tilt[k];
+    }
+  }
   /// Begins at the weights and gradients of all features.
   void begin(std::span<const double> w, std::span<const double> g) {
     before.resize(size());

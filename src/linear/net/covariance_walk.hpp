@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "linear/net/covariance_columns.hpp"
+#include "linear/net/covariance_curvatures.hpp"
 #include "linear/net/covariance_path.hpp"
 #include "linear/net/covariance_quadratic.hpp"
 #include "linear/net/covariance_rows.hpp"
@@ -49,7 +50,8 @@ class PathWalk final : public CovariancePath {
   std::span<const double> weights() const override { return w_; }
   std::vector<double> intercepts() const override { return rows_.best_intercepts(); }
   std::span<const double> products() override {
-    if (all_ || left_ || ++since_fresh_ >= 16) find_products();
+    if (all_) return {};
+    if (left_ || ++since_fresh_ >= 16) find_products();
     return rows_.products;
   }
 
@@ -96,12 +98,15 @@ class PathWalk final : public CovariancePath {
     begin_alpha(alpha);
     CovarianceReport report;
     double lowest = HUGE_VAL;  // gap so far
+    double before_step = 0;    // the gap
     double precision = 0.1;    // of quadratic models, relative to the tolerance
     int in_vain = 0;
     constexpr int most_in_vain = 5;
     constexpr double rounding = 1e-16;  // of the loss, which quadratic models can't be better than
     while (true) {
       compute_gap(goal, report);
+      if (moved_) known_.note_step(report.gap / before_step);
+      before_step = report.gap;
       report.tolerance = goal.at(report.rows.loss);
       const bool over = q_.epochs >= max_epochs;
       if (report.gap <= report.tolerance || over || in_vain >= most_in_vain) {
@@ -121,7 +126,7 @@ class PathWalk final : public CovariancePath {
       const bool more = choose_members();
       if (must_renew(report.gap, report.tolerance, slow)) renew();
       // Steps of exact quadratic models that no longer bring the gap down are lost in rounding.
-      if (slow && !more && solved_ && off_ < nearly_exact) ++in_vain;
+      if (slow && !more && solved_ && known_.off() < KnownCurvatures<T>::nearly_exact) ++in_vain;
       if (slow) precision = std::max(precision / 10, 1e-6);
       if (!step(report, std::max(precision * report.tolerance, rounding * report.rows.loss))) ++in_vain;
     }
@@ -131,6 +136,8 @@ class PathWalk final : public CovariancePath {
   }
 
   double total() const { return task_.total; }
+  /// Cox: products of features are gathered by time, and don't see what is taken off all values of a feature.
+  bool couples_times() const { return coupled_ && classes() == 1; }
   std::size_t classes() const { return rows_.classes(); }
   /// f(class, columns, place in the list): parts of the list that are of one class.
   template <class F>
@@ -267,9 +274,8 @@ class PathWalk final : public CovariancePath {
     for (const auto j : varying_)
       if (q_.place[at(j)] < 0 && may_matter(j, near)) q_.add_member(j);
     if (q_.size() == before) return false;
-    const bool risks = coupled_ && classes() == 1;
-    if (matrix_known_ && !risks) extend(before);
-    if (risks) matrix_known_ = false;  // rows don't keep the decision values under which products were found
+    if (known_.there() && !couples_times()) extend(before);
+    if (couples_times()) known_.forget();  // rows don't keep the decision values under which products were found
     return true;
   }
   bool may_matter(std::int32_t j, double near) const {
@@ -279,8 +285,7 @@ class PathWalk final : public CovariancePath {
     q_.reserve(first, varying_.size());
     const std::size_t size = q_.size();
     std::vector<double> centers(size, 0.0), sums(size, 0.0);
-    const bool risks = coupled_ && classes() == 1;  // of Cox models, whose products don't see what is taken off
-    if (task_.intercept && !x_.sparse() && !risks)
+    if (task_.intercept && !x_.sparse() && !couples_times())
       for (std::size_t k = 0; k < size; ++k)
         if (rows_.free_intercept(at(q_.classes[k]))) centers[k] = double(task_.mean(q_.columns[k]));
     q_.epochs += 1;
@@ -288,59 +293,34 @@ class PathWalk final : public CovariancePath {
       rows_.weigh_classes(x_, {q_.columns, q_.classes}, first, centers, q_.matrix.get(), q_.stride, q_.means, scratch_);
       return q_.average(first);
     }
-    if (risks) {
+    if (couples_times()) {
       rows_.weigh_features(x_, q_.members, q_.matrix.get(), q_.stride, scratch_);
     } else {
-      x_.weigh(q_.members, first, centers, {}, known_curvatures_, q_.matrix.get(), q_.stride, scratch_);
+      x_.weigh(q_.members, first, centers, {}, known_.values(), q_.matrix.get(), q_.stride, scratch_);
       const auto added = std::span<const std::int32_t>(q_.members).subspan(first);
-      x_.multiply(added, known_curvatures_.data(), sums.data() + first);
+      x_.multiply(added, known_.values().data(), sums.data() + first);
     }
     q_.means.resize(size);
-    q_.center(first, centers, sums, known_volume_);
+    q_.center(first, centers, sums, known_.volume());
   }
 
-  /// Whether steps with the present products would end too far from those with new ones. Second derivatives that are
-  /// off by the share d leave about d^2 of the gap. A mean is no guide for features that few rows have: if steps bring
-  /// little, it is the products that are renewed.
   bool must_renew(double gap, double tolerance, bool slow) {
-    off_ = 0;
-    if (!matrix_known_) return !all_;
+    if (!known_.there()) return !all_;
     if (quadratic_) return false;
-    const double scale = rows_.volume / known_volume_;
-    const double off =
-        sum_over(rows_.curvatures.size(), [scale, now = rows_.curvatures.data(), known = known_curvatures_.data()](
-                                              std::size_t i) { return std::abs(now[i] - scale * known[i]); });
-    const double d = off_ = 2 * off / rows_.volume;
-    constexpr double pays_for = 4;  // alphas that follow
-    const bool risks = coupled_ && classes() == 1;
-    const double left = d * d * gap;
-    const double steps = left > tolerance / 2 ? std::log(2 * left / tolerance) / -std::log(std::min(d * d, 0.9)) : 0;
-    const bool renew = (slow && d >= nearly_exact) || d > 0.5 ||
-                       pays_for * std::ceil(steps) * visit_cost(x_, q_.size() + varying_.size(), classes(), risks) >
-                           product_cost(x_, q_.size(), risks);
-    if (!renew && std::abs(scale - 1) >= 1e-3) rescale(scale);
-    return renew;
-  }
-  void rescale(double scale) {
-    q_.rescale(scale);
-    rows_.rescale_known(scale);
-    for (double& s : known_curvatures_) s *= scale;
-    known_volume_ *= scale;
+    const double visit = visit_cost(x_, q_.size() + varying_.size(), classes(), couples_times());
+    return known_.must_renew(rows_, q_, gap, tolerance, slow, product_cost(x_, q_.size(), couples_times()) / visit);
   }
   /// Products of the members under the present second derivatives. Members that are far from their bounds leave.
   void renew() {
-    if ((complete_ && matrix_known_) || classes() > 1) {
+    if ((complete_ && known_.there()) || classes() > 1) {
       auto old = q_.members;
       if (classes() > 1) std::sort(old.begin(), old.end());  // products of a class are found together
       q_.clear();
       const double near = varying_.size() <= few ? 0.0 : 0.5;
       for (const auto j : old)
-        if (!complete_ || !matrix_known_ || may_matter(j, near)) q_.add_member(j);
+        if (!complete_ || !known_.there() || may_matter(j, near)) q_.add_member(j);
     }
-    known_curvatures_ = rows_.curvatures;
-    known_volume_ = rows_.volume;
-    matrix_known_ = true;
-    rows_.keep_known();
+    known_.keep(rows_);
     extend(0);
   }
 
@@ -386,10 +366,12 @@ class PathWalk final : public CovariancePath {
     for (std::size_t i = 0; i < rows_.way.size(); ++i) rows_.products[i] += share * rows_.way[i];
     for (std::size_t k = 0; k < size; ++k) w_[at(q_.members[k])] = weight_at(k, share);
     complete_ = all;
+    g_before_ = g_;
     if (share == 1 && at_once)
       for (std::size_t k = 0; k < wanted.size(); ++k) g_[at(wanted[k])] = found_[k] / total();
     else
       update_gradient(wanted);
+    if (share == 1 && !quadratic_ && size == varying_.size()) known_.learn(rows_, q_, g_before_, g_);
     return true;
   }
   /// Rows are evaluated at the end of a step of the weights in the list, in one pass that finds the products of the
@@ -460,8 +442,7 @@ class PathWalk final : public CovariancePath {
     left_ = false;
   }
 
-  static constexpr double nearly_exact = 1e-6;  // of second derivatives
-  static constexpr std::size_t few = 64;        // weights that are all members
+  static constexpr std::size_t few = 192;  // weights that are all members, whose quadratic model learns
 
   const ColumnProducts<T>& x_;
   ModelTask<T> task_;
@@ -485,13 +466,11 @@ class PathWalk final : public CovariancePath {
   bool moved_ = false;     // since this alpha began
   bool complete_ = false;  // g is known of all features
   std::vector<double> found_, with_curvatures_;
+  std::vector<double> g_before_;  // before a step
 
   KnownSquares squares_;  // all_: what takes the place of rows
 
-  std::vector<double> known_curvatures_;  // under which products were found
-  double known_volume_ = 0;
-  double off_ = 0;  // how far the present ones are from those, as a share
-  bool matrix_known_ = false;
+  KnownCurvatures<T> known_;
   std::vector<double> scratch_;
   std::vector<double> changes_;        // of the intercepts, by a step
   std::vector<std::int32_t> columns_;  // of the weights of one class

@@ -22,12 +22,13 @@ namespace sheaf::linear {
 
 template <class T>
 NetRun<T>::NetRun(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
-                  bool keep_weights, const UseNets<T>& use, PathWatch* watch)
+                  bool keep_weights, bool wants_decisions, const UseNets<T>& use, PathWatch* watch)
     : context_(context),
       dataset_(dataset),
       sheaf_(sheaf),
       params_(params),
       keep_weights_(keep_weights),
+      wants_decisions_(wants_decisions),
       use_(use),
       watch_(watch),
       features_(dataset.features()),
@@ -49,6 +50,7 @@ NetRun<T>::NetRun(const NetRun& whole, const Context& context, std::unique_ptr<L
       sheaf_(whole.sheaf_),
       params_(whole.params_),
       keep_weights_(whole.keep_weights_),
+      wants_decisions_(whole.wants_decisions_),
       use_(use),
       features_(whole.features_),
       totals_(whole.totals_),

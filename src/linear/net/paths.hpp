@@ -107,8 +107,9 @@ struct ModelState {
 template <class T>
 class NetRun {
  public:
+  /// `wants_decisions`: `use` looks at decision values.
   NetRun(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
-         bool keep_weights, const UseNets<T>& use, PathWatch* watch = nullptr);
+         bool keep_weights, bool wants_decisions, const UseNets<T>& use, PathWatch* watch = nullptr);
 
   /// Trains some paths of the sheaf.
   void run(std::span<const std::int32_t> paths);
@@ -123,6 +124,8 @@ class NetRun {
   bool run_by_covariance(std::span<const std::int32_t> paths);
   void run_covariance_path(const CovarianceSolver<T>& solver, std::int32_t p, const ModelTask<T>& task,
                            std::mutex& mutex);
+  /// The rows of a path whose decision values are wanted.
+  std::vector<std::int32_t> decision_rows(const NetPath& path) const;
   bool run_apart(std::span<const std::int32_t> paths);
   std::int32_t count() const { return static_cast<std::int32_t>(states_.size()); }
   /// How many columns of a block a model has: one, or one a class.
@@ -173,7 +176,7 @@ class NetRun {
   const Dataset<T>& dataset_;
   const NetSheaf& sheaf_;
   const NetParams& params_;
-  bool keep_weights_;
+  bool keep_weights_, wants_decisions_;
   const UseNets<T>& use_;
   PathWatch* watch_ = nullptr;
   std::int64_t features_;

@@ -281,6 +281,8 @@ std::vector<double> check_nets(const NetSheaf& sheaf, const NetParams& params, s
     for (const double factor : sheaf.column_factors)
       require(factor >= 0 && std::isfinite(factor), "a column factor is not a number of 0 or more");
   }
+  require(sheaf.decision_rows.empty() || std::ssize(sheaf.decision_rows) == sheaf.weight_columns,
+          "the rows whose decision values are wanted are one list for each column of row weights");
   for (const auto& path : sheaf.paths) check_path(path, sheaf);
   std::vector<double> totals(static_cast<std::size_t>(sheaf.weight_columns), 0.0);
   for (std::int64_t i = 0; i < rows; ++i)
@@ -333,7 +335,7 @@ std::string_view to_string(NetSolver solver) {
 template <class T>
 std::vector<double> largest_alphas(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf,
                                    const NetParams& params) {
-  return linear::NetRun<T>(context, dataset, sheaf, params, false, {}).largest_alphas();
+  return linear::NetRun<T>(context, dataset, sheaf, params, false, false, {}).largest_alphas();
 }
 
 std::vector<double> alpha_path(double largest, double smallest_share, std::int32_t count) {

@@ -88,7 +88,7 @@ class Counter {
 
 template <class T>
 void train(std::span<const Context> contexts, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
-           bool keep_weights, const UseNetsOn<T>& use) {
+           bool keep_weights, bool wants_decisions, const UseNetsOn<T>& use) {
   require(!contexts.empty(), "there is no device to train on");
   const Stage stage(contexts[0].progress(), "training", models_of(sheaf) * progress_per_model);
   Progress& progress = contexts[0].progress();
@@ -104,7 +104,7 @@ void train(std::span<const Context> contexts, const Dataset<T>& dataset, const N
       };
       auto paths = counter.take(device);
       if (paths.empty()) return;
-      NetRun<T> run(of_devices[device], dataset, sheaf, params, keep_weights, use_here);
+      NetRun<T> run(of_devices[device], dataset, sheaf, params, keep_weights, wants_decisions, use_here);
       for (; !paths.empty(); paths = counter.take(device)) {
         const double start = now();
         run.run(paths);
@@ -129,13 +129,13 @@ void train(std::span<const Context> contexts, const Dataset<T>& dataset, const N
 template <class T>
 void elastic_nets(std::span<const Context> contexts, const Dataset<T>& dataset, const NetSheaf& sheaf,
                   const NetParams& params, bool keep_weights, const UseNetsOn<T>& use) {
-  linear::train<T>(contexts, dataset, sheaf, params, keep_weights, use);
+  linear::train<T>(contexts, dataset, sheaf, params, keep_weights, true, use);
 }
 
 template <class T>
 void elastic_nets(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf, const NetParams& params,
                   bool keep_weights, const UseNets<T>& use) {
-  linear::train<T>(std::span(&context, 1), dataset, sheaf, params, keep_weights,
+  linear::train<T>(std::span(&context, 1), dataset, sheaf, params, keep_weights, true,
                    [&](std::size_t, std::span<NetModel> models, BlockView<const T> z) { use(models, z); });
 }
 
@@ -159,7 +159,7 @@ EndedPath elastic_net_path(const Context& context, const Dataset<T>& dataset, co
     for (auto& model : models) path.models.push_back(std::move(model));
   };
   const std::int32_t first = 0;
-  linear::NetRun<T>(context, dataset, sheaf, params, true, use, &watch).run(std::span(&first, 1));
+  linear::NetRun<T>(context, dataset, sheaf, params, true, false, use, &watch).run(std::span(&first, 1));
   std::sort(path.models.begin(), path.models.end(), [](const NetModel& a, const NetModel& b) {
     return std::tuple(a.alpha, a.column) < std::tuple(b.alpha, b.column);
   });
@@ -176,9 +176,10 @@ template <class T>
 std::vector<NetModel> elastic_nets(const Context& context, const Dataset<T>& dataset, const NetSheaf& sheaf,
                                    const NetParams& params) {
   std::vector<NetModel> all;
-  elastic_nets<T>(context, dataset, sheaf, params, true, [&](std::span<NetModel> models, BlockView<const T>) {
-    for (auto& model : models) all.push_back(std::move(model));
-  });
+  linear::train<T>(std::span(&context, 1), dataset, sheaf, params, true, false,
+                   [&](std::size_t, std::span<NetModel> models, BlockView<const T>) {
+                     for (auto& model : models) all.push_back(std::move(model));
+                   });
   std::sort(all.begin(), all.end(), [](const NetModel& a, const NetModel& b) {
     return std::tuple(a.path, a.alpha, a.column) < std::tuple(b.path, b.alpha, b.column);
   });

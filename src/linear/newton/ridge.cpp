@@ -1,5 +1,5 @@
-// Ridge regression by one eigen decomposition. With r the roots of the weights, S their sum, and X, y less their
-// weighted means and times r, weights are (X'X + alpha I)^-1 X'y. The fit is H y, where
+// Ridge regression by one eigen decomposition, or Cholesky factor. With r the roots of the weights, S their sum, and X,
+// y less their weighted means and times r, weights are (X'X + alpha I)^-1 X'y. The fit is H y, where
 //
 //     H = r r' / S + X (X'X + alpha I)^-1 X',
 //
@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 
 #include "core/fail.hpp"
@@ -55,26 +56,28 @@ class RidgeRows {
         means_(static_cast<std::size_t>(features_), 0.0) {
     for (std::size_t i = 0; i < weights.size(); ++i) roots_[i] = std::sqrt(weights[i]);
     for (const double root : roots_) sum_ += root * root;
-    if (intercept_) centre();
   }
 
   std::int64_t rows() const { return rows_; }
   std::int64_t features() const { return features_; }
   double root(std::int64_t row) const { return roots_[static_cast<std::size_t>(row)]; }
   double sum() const { return sum_; }  ///< of the weights
+  /// Known after products() or gram().
   const std::vector<double>& means() const { return means_; }
   double own_share(std::int64_t row) const { return intercept_ ? root(row) * root(row) / sum_ : 0; }
 
   /// Takes its mean from a target, which is returned, and multiplies the rest by the roots.
   double centre_target(std::vector<double>& y) const {
     double mean = 0;
-    for (std::size_t i = 0; i < y.size() && intercept_; ++i) mean += roots_[i] * roots_[i] * y[i] / sum_;
+    for (std::size_t i = 0; i < y.size() && intercept_; ++i) mean += roots_[i] * roots_[i] * y[i];
+    mean /= sum_;
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = (y[i] - mean) * roots_[i];
     return mean;
   }
 
   /// X X'.
-  std::vector<double> products() const {
+  std::vector<double> products() {
+    centre();
     Sheaf sheaf;
     const bool sparse = is_sparse(dataset_.x);
     if (intercept_ && !sparse) {
@@ -101,10 +104,15 @@ class RidgeRows {
 
   /// X'X, and X'y for each target.
   std::vector<double> gram(const std::vector<std::vector<double>>& targets,
-                           std::vector<std::vector<double>>& with_targets) const {
+                           std::vector<std::vector<double>>& with_targets) {
     const auto features = static_cast<std::size_t>(features_);
-    std::vector<double> gram(features * features, 0.0);
     with_targets.assign(targets.size(), std::vector<double>(features, 0.0));
+    const auto width = features_ + std::ssize(targets) + 1;
+    const auto* dense = std::get_if<DenseMatrix<T>>(&dataset_.x);
+    if (dense != nullptr && context_.device().is_cpu() && width <= linear::cpu::few_columns)
+      return gram_at_once(*dense, targets, with_targets);
+    centre();
+    std::vector<double> gram(features * features, 0.0);
     for_parts([&](Range range, const Dataset<double>& part) {
       const auto products = linear::make_ops<double>(context_, part)->gram(context_);
       for (std::size_t k = 0; k < gram.size(); ++k) gram[k] += products[k];
@@ -146,11 +154,52 @@ class RidgeRows {
 
  private:
   void centre() {
+    if (!intercept_) return;
+    std::fill(means_.begin(), means_.end(), 0.0);
     for (std::int64_t i = 0; i < rows_; ++i) {
       const double weight = root(i) * root(i);
       for_entries(dataset_.x, i, [&](std::int64_t j, double x) { means_[static_cast<std::size_t>(j)] += weight * x; });
     }
     for (double& mean : means_) mean /= sum_;
+  }
+
+  /// gram() in one pass over the rows, the roots of their weights, which have the sums of the features, beside them.
+  /// Products of features less the means of some rows lose no more to rounding than those less the means of all.
+  std::vector<double> gram_at_once(const DenseMatrix<T>& x, const std::vector<std::vector<double>>& targets,
+                                   std::vector<std::vector<double>>& with_targets) {
+    const auto features = static_cast<std::size_t>(features_);
+    const auto width = features + targets.size() + 1;
+    if (intercept_) sample_means(x);
+    const auto copy = [&](Range range, double* to) {
+      for (auto i = range.begin; i < range.end; ++i, to += width) {
+        const T* values = x.values.data() + i * features_;
+        const double own = root(i);
+        for (std::size_t j = 0; j < features; ++j) to[j] = (static_cast<double>(values[j]) - means_[j]) * own;
+        for (std::size_t t = 0; t < targets.size(); ++t) to[features + t] = targets[t][static_cast<std::size_t>(i)];
+        to[width - 1] = own;
+      }
+    };
+    std::vector<double> all(width * width, 0.0);
+    linear::cpu::add_narrow_gram<double>(context_, {rows_, static_cast<std::int64_t>(width), copy}, all.data());
+    const double* sums = all.data() + (width - 1) * width;
+    std::vector<double> gram(features * features);
+    for (std::size_t j = 0; j < features; ++j) {
+      const double off = intercept_ ? sums[j] / sum_ : 0;  // the mean less that of some rows
+      for (std::size_t k = 0; k < features; ++k) gram[j * features + k] = all[j * width + k] - off * sums[k];
+      for (std::size_t t = 0; t < targets.size(); ++t)
+        with_targets[t][j] = all[(features + t) * width + j] - off * sums[features + t];
+      means_[j] += off;
+    }
+    return gram;
+  }
+  void sample_means(const DenseMatrix<T>& x) {
+    constexpr std::int64_t wanted = 256;  // rows
+    const std::int64_t step = std::max<std::int64_t>(rows_ / wanted, 1);
+    std::int64_t count = 0;
+    for (std::int64_t i = 0; i < rows_; i += step, ++count)
+      for (std::size_t j = 0; j < means_.size(); ++j)
+        means_[j] += static_cast<double>(x.values[i * features_ + static_cast<std::int64_t>(j)]);
+    for (double& mean : means_) mean /= static_cast<double>(count);
   }
 
   Dataset<double> some_rows(Range range) const {
@@ -296,16 +345,36 @@ std::vector<double> inverses(const std::vector<double>& values, double alpha, st
   return result;
 }
 
+/// Weights of many rows under a penalty, by a Cholesky factor; empty if there is none.
+std::vector<std::vector<double>> factored_weights(const Context& context, std::vector<double> gram,
+                                                  const std::vector<std::vector<double>>& sides, double alpha) {
+  const std::size_t size = sides.front().size();
+  for (std::size_t j = 0; j < size; ++j) gram[j * size + j] += alpha;
+  const auto inverse = linear::cpu::inverse_cholesky_factor(gram, static_cast<std::int64_t>(size), context.threads());
+  std::vector<std::vector<double>> result;
+  for (std::size_t t = 0; t < sides.size() && !inverse.empty(); ++t) {
+    auto& solved = result.emplace_back(size, 0.0);
+    for (std::size_t j = 0; j < size; ++j) {
+      const double* row = inverse.data() + j * size;
+      const double along = std::inner_product(row, row + j + 1, sides[t].begin(), 0.0);
+      for (std::size_t k = 0; k <= j; ++k) solved[k] += along * row[k];
+    }
+  }
+  return result;
+}
+
 /// For each target its weights.
 template <class T>
-std::vector<std::vector<double>> ridge_weights(const RidgeRows<T>& x, const std::vector<std::vector<double>>& targets,
-                                               double alpha) {
+std::vector<std::vector<double>> ridge_weights(const Context& context, RidgeRows<T>& x,
+                                               const std::vector<std::vector<double>>& targets, double alpha) {
   const bool by_rows = x.rows() <= x.features();
   std::vector<std::vector<double>> sides = targets;  // y, or X'y
   auto vectors = by_rows ? x.products() : x.gram(targets, sides);
+  std::vector<std::vector<double>> result;
+  if (!by_rows && alpha > 0) result = factored_weights(context, vectors, sides, alpha);
+  if (!result.empty()) return result;
   const auto values = eigen_decomposition(vectors, by_rows ? x.rows() : x.features());
   const auto factors = inverses(values, alpha, std::max(x.rows(), x.features()));
-  std::vector<std::vector<double>> result;
   for (const auto& side : sides) {
     const auto along = along_vectors(vectors, side);
     std::vector<double> solved(side.size(), 0.0);
@@ -344,12 +413,12 @@ LinearModel train_ridge(const Context& context, const Dataset<T>& dataset, doubl
                         std::span<const double> weights, bool intercept) {
   check_ridge(dataset.target, dataset.rows(), weights);
   if (!(alpha >= 0) || !std::isfinite(alpha)) fail_usage("alpha is {}; a number of 0 or more is expected", alpha);
-  const RidgeRows<T> x(context, dataset, weights, intercept);
+  RidgeRows<T> x(context, dataset, weights, intercept);
   std::vector<std::vector<double>> targets{dataset.target.values};
   for (const auto& column : dataset.target.further) targets.push_back(column.values);
   std::vector<double> means;
   for (auto& target : targets) means.push_back(x.centre_target(target));
-  const auto found = ridge_weights(x, targets, alpha);
+  const auto found = ridge_weights(context, x, targets, alpha);
   LinearModel model;
   model.solver = net_solver(Loss::squared, false).name;
   if (targets.size() > 1) model.target_names.push_back(dataset.target.name);

@@ -134,6 +134,8 @@ void add_blas_gram(const DenseMatrix<T>& x, Range rows, double* out, std::int64_
   });
 }
 
+namespace {
+
 /// Rows of X with the bias, each times the root of its d.
 template <class T>
 class ScaledRows {
@@ -160,37 +162,41 @@ class ScaledRows {
   std::int64_t stride_;
 };
 
-/// Few columns: threads have rows and sums of their own, added in order.
+}  // namespace
+
 template <class T>
-void add_narrow_gram(const Context& context, const ScaledRows<T>& rows, std::vector<double>& out) {
+void add_narrow_gram(const Context& context, const CopiedRows<T>& rows, double* out) {
   constexpr std::int64_t height = 256;  // rows that are copied at once
-  const std::int64_t size = rows.width();
-  const auto parts = std::clamp<std::int64_t>(rows.count() / (8 * height), 1, 64);
-  std::vector<double> sums(static_cast<std::size_t>(parts) * out.size(), 0.0);
+  const std::int64_t size = rows.width * rows.width;
+  const auto parts = std::clamp<std::int64_t>(rows.count / (8 * height), 1, 64);
+  Array<double> sums(parts * size);
   const BlasThreads blas(1);
-  const int team = over_openmp() ? 1 : team_for(context.threads(), rows.count() * size * size);
+  const int team = over_openmp() ? 1 : team_for(context.threads(), rows.count * size);
   parallel_for(team, parts, [&](std::int64_t part) {
-    const Range mine = part_of(rows.count(), parts, part);
-    Array<T> copies(height * size);
-    Array<T> products(size * size);
-    double* sum = sums.data() + part * size * size;
+    const Range mine = part_of(rows.count, parts, part);
+    Array<T> copies(height * rows.width);
+    Array<T> products(size);
+    double* sum = sums.data() + part * size;
+    std::fill_n(sum, size, 0.0);
     for (std::int64_t first = mine.begin; first < mine.end; first += height) {
       const Range some{first, std::min(first + height, mine.end)};
       rows.copy(some, copies.data());
-      gemm_of_columns(size, size, some.end - some.begin, copies.data(), copies.data(), size, products.data());
-      for (std::int64_t e = 0; e < products.size(); ++e) sum[e] += static_cast<double>(products[e]);
+      gemm_of_columns(rows.width, rows.width, some.end - some.begin, copies.data(), copies.data(), rows.width,
+                      products.data());
+      for (std::int64_t e = 0; e < size; ++e) sum[e] += static_cast<double>(products[e]);
     }
   });
-  for (std::size_t e = 0; e < sums.size(); ++e) out[e % out.size()] += sums[e];
+  for (std::int64_t e = 0; e < sums.size(); ++e) out[e % size] += sums[e];
 }
 
 template <class T>
 void add_weighted_gram(const Context& context, const DenseMatrix<T>& x, std::span<const std::int32_t> rows, T bias,
                        const T* d, std::int64_t stride, std::vector<double>& out) {
-  constexpr std::int64_t few_columns = 256;
   constexpr std::int64_t height = 4096;
   const ScaledRows<T> scaled(x, rows, bias, d, stride);
-  if (scaled.width() <= few_columns) return add_narrow_gram(context, scaled, out);
+  if (scaled.width() <= few_columns)
+    return add_narrow_gram<T>(
+        context, {scaled.count(), scaled.width(), [&](Range range, T* to) { scaled.copy(range, to); }}, out.data());
   DenseMatrix<T> copies{0, scaled.width(), Array<T>(std::min(height, scaled.count()) * scaled.width())};
   for (std::int64_t first = 0; first < scaled.count(); first += height) {
     context.check_stop();
@@ -293,6 +299,8 @@ template void add_weighted_gram(const Context&, const DenseMatrix<float>&, std::
                                 const float*, std::int64_t, std::vector<double>&);
 template void add_weighted_gram(const Context&, const DenseMatrix<double>&, std::span<const std::int32_t>, double,
                                 const double*, std::int64_t, std::vector<double>&);
+template void add_narrow_gram(const Context&, const CopiedRows<float>&, double*);
+template void add_narrow_gram(const Context&, const CopiedRows<double>&, double*);
 template void add_blas_gram(const DenseMatrix<float>&, Range, double*, std::int64_t, int);
 template void add_blas_gram(const DenseMatrix<double>&, Range, double*, std::int64_t, int);
 

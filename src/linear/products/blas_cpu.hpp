@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,18 @@ void add_blas_gram(const DenseMatrix<T>& x, Range rows, double* out, std::int64_
 template <class T>
 void add_weighted_gram(const Context& context, const DenseMatrix<T>& x, std::span<const std::int32_t> rows, T bias,
                        const T* d, std::int64_t stride, std::vector<double>& out);
+
+/// Rows of a dense matrix that are made as they are needed: copy(range, to) writes some of them one after another.
+template <class T>
+struct CopiedRows {
+  std::int64_t count = 0;
+  std::int64_t width = 0;
+  std::function<void(Range range, T* to)> copy;
+};
+constexpr std::int64_t few_columns = 256;  // that add_narrow_gram() is fast for
+/// X'X of few columns, width x width, is added to `out`. The same bits for any number of threads.
+template <class T>
+void add_narrow_gram(const Context& context, const CopiedRows<T>& rows, double* out);
 
 /// The eigenvalues of a symmetric matrix, ascending; row k of `matrix` becomes the k-th eigenvector. By one thread, so
 /// that the bits are always the same.
