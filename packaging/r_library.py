@@ -58,7 +58,7 @@ def joined(folder):
 def main():
     folder = Path(sys.argv[1])
     shutil.copytree(ROOT / "include", folder / "include")
-    shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("*.cu", "*.cuh", "app"))
+    shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("*.cu", "*.cuh", "app", "mpi"))
     shutil.copy(ROOT / "LICENSE", folder)
     for name, licence in LICENCES.items():
         shutil.copytree(f"/usr/include/{name}", folder / "others" / name)

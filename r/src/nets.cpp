@@ -61,7 +61,8 @@ Paths paths_of(const Rcpp::NumericVector& y, const List& options) {
   paths.folds = Rcpp::as<std::vector<std::int32_t>>(options["folds"]);
   if (!paths.folds.empty()) paths.sheaf.decision_rows.resize(static_cast<std::size_t>(paths.sheaf.weight_columns));
   for (std::size_t i = 0; i < paths.folds.size(); ++i)
-    paths.sheaf.decision_rows[static_cast<std::size_t>(paths.folds[i])].push_back(static_cast<std::int32_t>(i));
+    if (paths.folds[i] >= 0)  // else its fold is not among those trained here
+      paths.sheaf.decision_rows[static_cast<std::size_t>(paths.folds[i])].push_back(static_cast<std::int32_t>(i));
   return paths;
 }
 

@@ -125,6 +125,8 @@ void let_first_speak() noexcept {
 }
 
 void leave_team(int code) noexcept {
+  // Launchers pass messages on after a while, and lose them once they end all processes.
+  if (joined.leave != nullptr && code != 0) ::sleep(1);
   if (joined.leave != nullptr) joined.leave(code);
   joined = {};
 }

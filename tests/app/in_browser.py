@@ -94,8 +94,9 @@ class Tour:
         page.see("models that suit the data")
         # A rule that is too long for a closed select stands below it.
         page.until("field('score').selectedOptions[0].textContent === 'automatic' && field('score').closest('.field').innerText.includes('automatic: accuracy')")
-        for summary in range(page.ask("document.querySelectorAll('details.more').length")):
-            page.click(f"document.querySelectorAll('details.more > summary')[{summary}]")
+        more = "[...document.querySelectorAll('details.more > summary')].filter(e => e.getClientRects().length > 0)"
+        for summary in range(page.ask(more + ".length")):
+            page.click(f"{more}[{summary}]")
         page.type("field('folds')", "x")
         page.until("[...document.querySelectorAll('.field .error')].some(e => e.textContent.includes('folds'))")
         page.type("field('folds')", "4")

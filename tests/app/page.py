@@ -86,7 +86,7 @@ class Page(Browser):
 
     def place(self, element):
         """The middle of an element, once it has come to rest there."""
-        where = (f"(() => {{ const e = {element}; if (!e) return null; e.scrollIntoView({{block: 'center', inline: 'center'}}); "
+        where = (f"(() => {{ const e = {element}; if (!e || !e.getClientRects().length) return null; e.scrollIntoView({{block: 'center', inline: 'center'}}); "
                  "const b = e.getBoundingClientRect(); return {x: b.x + b.width / 2, y: b.y + b.height / 2}; })()")
         box, before = self.until(where), None
         while box != before:
@@ -95,16 +95,19 @@ class Page(Browser):
         return box["x"], box["y"]
 
     def click(self, element):
-        """As people do: whoever sees that it moved away below the pointer lets go elsewhere, and tries again."""
+        """As people do: whoever sees that it moved away below the pointer tries again."""
         mouse = {"button": "left", "clickCount": 1}
         end = time.monotonic() + WAIT
         while time.monotonic() < end:
             x, y = self.place(element)
-            self.ask(f"(() => {{ window.pressed = false; ({element})?.addEventListener('mousedown', () => (window.pressed = true), {{once: true}}); }})()")
+            self.ask(f"(() => {{ window.hits = []; for (const kind of ['mousedown', 'click']) ({element})?.addEventListener(kind, () => hits.push(kind), {{once: true}}); }})()")
             self.call("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, **mouse)
-            if self.until("[window.pressed]")[0]:
-                return self.call("Input.dispatchMouseEvent", type="mouseReleased", x=x, y=y, **mouse)
-            self.call("Input.dispatchMouseEvent", type="mouseReleased", x=0, y=0, **mouse)
+            if not self.until("[window.hits]")[0]:
+                x = y = 0  # the button is let go where there is nothing
+            self.call("Input.dispatchMouseEvent", type="mouseReleased", x=x, y=y, **mouse)
+            hits = self.until("[window.hits]")[0]
+            if hits is None or "click" in hits:  # None: the click has led to another document
+                return
         raise AssertionError(f"{element} cannot be clicked on within {WAIT} s")
 
     def press(self, selector, text):

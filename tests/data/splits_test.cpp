@@ -413,7 +413,7 @@ TEST(SplitErrors, SayWhatIsWrong) {
       {message_of(SplitKind::k_fold, 6, 7), "7 folds"},
       {message_of(SplitKind::k_fold, 1, 2), "2 rows"},
       {message_of(SplitKind::leave_one_out, 0, 2), "2 rows"},
-      {message_of(SplitKind::k_fold, std::int64_t{1} << 32, 2), "4294967296"},
+      {message_of(SplitKind::k_fold, std::int64_t{1} << 32, 2), "4,294,967,296 rows"},
       {message_of(SplitKind::stratified_k_fold, 6, 2), "classes"},
       {message_of(SplitKind::stratified_k_fold, 6, 4, two), "class 0 (from 0) has only 3 rows"},
       {message_of(SplitKind::stratified_k_fold, 6, 2, {0, 0, 0, 0, 0, 3}), "class 3 (from 0) has only 1 row"},

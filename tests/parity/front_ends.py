@@ -197,7 +197,8 @@ def python_dataset(context, rows, labels, classes):
     if classes:
         dataset.set_classes(np.array([classes.index(label) for label in labels], dtype=np.int32), classes)
     elif isinstance(labels[0], tuple):
-        dataset.set_survival(np.array([time for time, _ in labels]), np.array([event for _, event in labels], dtype=np.uint8))
+        events = np.array([event for _, event in labels], dtype=np.uint8)
+        dataset.set_survival(np.array([time for time, _ in labels]), events, np.empty(0), np.empty(0, dtype=np.int32))
     else:
         dataset.set_numbers(np.array(labels, dtype=float))
     return dataset

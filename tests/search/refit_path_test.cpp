@@ -73,6 +73,7 @@ TEST(RefitPath, LeadsToTheFinalModel) {
       const auto dataset = make_dataset(classes);
       auto all = settings;
       all.emplace_back("alpha-count", "12");
+      all.emplace_back("tolerance", "1e-9");
       const auto result =
           search(context_on(device), dataset, classes == 0 ? "elastic-net" : "elastic-net-logistic", all);
       ASSERT_GE(result.path.size(), 2U);

@@ -39,7 +39,8 @@ void check_labels(std::int64_t rows, std::span<const std::int32_t> labels, const
 void check_count(std::int64_t rows, const SplitOptions& options) {
   const bool folds = options.kind <= SplitKind::stratified_group_k_fold;
   if (rows > std::numeric_limits<std::int32_t>::max())
-    fail_usage("{} can't be split, only up to {}", counted(rows, "row"), std::numeric_limits<std::int32_t>::max());
+    fail_usage("{} can't be split, only up to {}", counted(rows, "row"),
+               grouped(std::numeric_limits<std::int32_t>::max()));
   if (rows < 2) fail_usage("splitting into training and test rows needs at least 2 rows, not {}", rows);
   if (options.kind == SplitKind::leave_one_out) return;
   if (folds && options.count < 2) fail_usage("cross-validation needs at least 2 folds, not {}", options.count);
