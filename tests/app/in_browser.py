@@ -94,7 +94,7 @@ class Tour:
         page.see("models that suit the data")
         # A rule that is too long for a closed select stands below it.
         page.until("field('score').selectedOptions[0].textContent === 'automatic' && field('score').closest('.field').innerText.includes('automatic: accuracy')")
-        more = "[...document.querySelectorAll('details.more > summary')].filter(e => e.getClientRects().length > 0)"
+        more = "[...document.querySelectorAll('details.more > summary')].filter(e => e.checkVisibility())"
         for summary in range(page.ask(more + ".length")):
             page.click(f"{more}[{summary}]")
         page.type("field('folds')", "x")

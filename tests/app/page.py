@@ -86,7 +86,7 @@ class Page(Browser):
 
     def place(self, element):
         """The middle of an element, once it has come to rest there."""
-        where = (f"(() => {{ const e = {element}; if (!e || !e.getClientRects().length) return null; e.scrollIntoView({{block: 'center', inline: 'center'}}); "
+        where = (f"(() => {{ const e = {element}; if (!e?.checkVisibility()) return null; e.scrollIntoView({{block: 'center', inline: 'center'}}); "
                  "const b = e.getBoundingClientRect(); return {x: b.x + b.width / 2, y: b.y + b.height / 2}; })()")
         box, before = self.until(where), None
         while box != before:
