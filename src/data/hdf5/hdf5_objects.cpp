@@ -241,9 +241,9 @@ std::optional<Attribute> Objects::attribute(std::uint64_t object, const std::str
     const auto name_bytes = from.number<std::uint16_t>(), type_bytes = from.number<std::uint16_t>(),
                shape_bytes = from.number<std::uint16_t>();
     if (version == 3) from.byte();
-    const auto part = [&](std::size_t bytes) {
-      const auto taken = from.take(bytes);
-      if (version == 1) skip_to_multiple_of_8(from, bytes);
+    const auto part = [version, &stored = from](std::size_t bytes) {
+      const auto taken = stored.take(bytes);
+      if (version == 1) skip_to_multiple_of_8(stored, bytes);
       return taken;
     };
     const bool is_it = until_nul(part(name_bytes)) == name;

@@ -4,6 +4,7 @@
 //
 // A process that is told to stop says so in the next sum, and all end there.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -398,7 +399,7 @@ class SlicedOps final : public LinearOps<T> {
       parts.emplace_back(block.rows, block.tasks, block.device);
       size += static_cast<std::size_t>(block.rows) * static_cast<std::size_t>(block.tasks);
     }
-    for (auto& part : parts) views.push_back(part.view());
+    std::transform(parts.begin(), parts.end(), std::back_inserter(views), [](auto& part) { return part.view(); });
     std::vector<double> total(size);
     sum_slices(total, [&](Slice& slice, std::span<double> to) {
       make(slice, views);
