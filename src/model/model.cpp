@@ -386,8 +386,10 @@ Model fit(const Context& context, const Dataset<T>& dataset, const ModelOptions&
   check_feature_memory(context, rows, family.numbers_per_feature() * std::int64_t{sizeof(double)},
                        "the numbers that training keeps");
   const auto decided = family.with_defaults(options, summary_of(rows, row_weights));
-  check_rows_shared(context, decided);
-  Model model(family.train(chosen, rows, decided, row_weights));
+  // One process alone trains what a team cannot.
+  const bool without_team = context.team() != nullptr && context.team()->size() == 1 && !family.shares_rows(decided);
+  if (!without_team) check_rows_shared(context, decided);
+  Model model(family.train(without_team ? chosen.with({.team = nullptr}) : chosen, rows, decided, row_weights));
   describe_training(context, dataset, learnt);
   model.set_pipeline(std::move(learnt));
   if (!pipeline.select.empty()) model.withhold_tests();

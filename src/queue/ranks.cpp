@@ -60,7 +60,10 @@ Ranks launched_ranks() {
   for (const auto& launcher : launchers) {
     const Ranks ranks{number_in(launcher.rank), number_in(launcher.count), first_number(&Launcher::here, 1),
                       first_number(&Launcher::local, 0), true};
-    if (ranks.rank >= 0 && ranks.rank < ranks.count) return ranks;
+    if (ranks.rank < 0 || ranks.rank >= ranks.count) continue;
+    // srun starts every program of a cluster, also those that are one process and nothing else.
+    if (!ranks.several() && std::getenv(launchers.back().count) != nullptr) return {};
+    return ranks;
   }
   return {};
 }

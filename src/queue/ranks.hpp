@@ -10,7 +10,7 @@ struct Ranks {
   int count = 1;          ///< of all processes
   int here = 1;           ///< on this machine
   int local = 0;          ///< place of this process among those
-  bool launched = false;  ///< by mpirun or srun; also one process alone
+  bool launched = false;  ///< by mpirun or srun; mpirun -n 1 too
 
   bool several() const { return count > 1; }
 };

@@ -121,6 +121,20 @@ TEST_F(TeamCli, AnEndedSearchGoesOn) {
   }
 }
 
+TEST_F(TeamCli, OneProcessTrainsEveryModel) {
+  ASSERT_EQ(shell("sheaf generate classification d.csv --rows 200 --features 6 --seed 2 --quiet").code, 0);
+  for (const auto* model : {"svm", "knn", "elastic-net-logistic"}) {
+    const auto fit = fmt::format("fit d.csv --model {} --memory 500M --output ", model);
+    ASSERT_EQ(
+        shell("sheaf " + fit + (model == std::string("elastic-net-logistic") ? "plain --alpha 0.1" : "plain")).code, 0);
+    for (const auto& mpi : mpis_) {
+      const auto outcome = launch(mpi, 1, fit + (model == std::string("elastic-net-logistic") ? "m --alpha 0.1" : "m"));
+      ASSERT_EQ(outcome.code, 0) << outcome.err;
+      EXPECT_EQ(file("m"), file("plain")) << model;
+    }
+  }
+}
+
 TEST_F(TeamCli, WhatIsWrongForAllIsSaidOnce) {
   write("bad.csv", "a,b,y\n1,2,no\n3,oops\n");
   write("good.csv", "a,b,y\n1,2,no\n3,4,yes\n5,1,no\n2,2,yes\n1,1,no\n4,4,yes\n");

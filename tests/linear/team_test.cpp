@@ -191,7 +191,7 @@ TEST(Team, AllProcessesStopTogether) {
 TEST(Team, ModelsOfOneProcessAreRefused) {
   const auto table = test::make_table(60, 3, 2, 12);
   const auto dataset = test::dataset_of<double>(table, 3, false);
-  test::as_team(1, [&](Team& team) {
+  test::as_team(2, [&](Team& team) {
     const auto context = test::on(Device::cpu()).with({.team = &team});
     for (const auto* kind : {"svm", "knn", "elastic-net"})
       EXPECT_THROW(fit(context, dataset, find_model_kind(kind).options), UsageError) << kind;

@@ -65,6 +65,12 @@ TEST(Ranks, EveryLaunchersVariablesAreRead) {
     for (const char* name : {names.rank, names.count, names.here, names.local}) unsetenv(name);
   }
   EXPECT_FALSE(launched_ranks().launched);
+  for (const char* count : {"SLURM_STEP_NUM_TASKS", "PMI_SIZE"}) setenv(count, "1", 1);  // srun -n 1
+  for (const char* rank : {"SLURM_PROCID", "PMI_RANK"}) setenv(rank, "0", 1);
+  EXPECT_FALSE(launched_ranks().launched);
+  unsetenv("SLURM_STEP_NUM_TASKS");  // mpirun -n 1
+  EXPECT_TRUE(launched_ranks().launched);
+  for (const char* name : {"PMI_SIZE", "SLURM_PROCID", "PMI_RANK"}) unsetenv(name);
 }
 
 }  // namespace ranks_test
