@@ -133,7 +133,7 @@ class Unwritten {
     const std::string zero(array.type.bytes, '\0');
     for (std::int64_t k = 0; k < few_; ++k) elements_ += array.fill.empty() ? std::string_view(zero) : array.fill;
   }
-  void hand_out(std::int64_t first, std::int64_t count, const TakeElements& take) const {
+  void pass_numbers(std::int64_t first, std::int64_t count, const TakeElements& take) const {
     for (; count > 0; first += few_, count -= few_) take(first, std::min(count, few_), elements_.data());
   }
 
@@ -201,7 +201,7 @@ void read_elements(const Reading& reading, const StoredArray& array, const std::
   if (count == 0) return;
   if (!array.whole.empty()) return read_whole(reading, array, first, count, take);
   const Unwritten unwritten(array);
-  if (array.chunk.empty()) return unwritten.hand_out(first, count, take);
+  if (array.chunk.empty()) return unwritten.pass_numbers(first, count, take);
   check_filters(reading, array, path);
   const bool one_row = array.shape.size() == 1;
   const auto rows = one_row ? 1 : array.shape[0], columns = array.shape.back();
@@ -227,7 +227,7 @@ void read_elements(const Reading& reading, const StoredArray& array, const std::
       if (is_there)
         take(to, end - begin, from + (i * chunk_columns + begin - column) * width);
       else
-        unwritten.hand_out(to, end - begin, take);
+        unwritten.pass_numbers(to, end - begin, take);
     }
     if (is_there)
       let_go(reading, {found->second.bytes.data(), found->second.bytes.data() + found->second.bytes.size()});
