@@ -74,5 +74,18 @@ TEST(Slices, EveryRowIsOfOneProcess) {
     }
 }
 
+TEST(Slices, PartsOfABlockAreAlignedAlikeInEveryProcess) {
+  for (const int processes : {1, 3, 4, 20}) {
+    const Slices slices(900, processes);
+    for (int rank = 0; rank < processes; ++rank) {
+      const auto own = slices.of_rank(rank);
+      for (auto slice = own.begin; slice < own.end; ++slice) {
+        const auto first = slices.rows_of(static_cast<std::int32_t>(slice)).begin - slices.rows_of_rank(rank).begin;
+        EXPECT_EQ(first % 32, 0) << "slice " << slice << " of " << processes << " processes";
+      }
+    }
+  }
+}
+
 }  // namespace slices_test
 }  // namespace sheaf

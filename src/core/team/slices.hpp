@@ -17,10 +17,12 @@ namespace sheaf {
 class Slices {
  public:
   /// Sixteen slices, or more if there are more processes: a power of two. Some are empty if rows are few.
+  /// Each begins at a multiple of 32 rows. So its part of a block of examples has the same alignment in every process,
+  /// and cuBLAS, which chooses its kernels by alignment, sums in the same order.
   Slices(std::int64_t rows, int team_size);
 
   std::int32_t count() const { return count_; }
-  Range rows_of(std::int32_t slice) const { return {slice * rows_ / count_, (slice + 1) * rows_ / count_}; }
+  Range rows_of(std::int32_t slice) const { return {begin_of(slice), begin_of(slice + 1)}; }
   /// The slices of a process.
   Range of_rank(int rank) const {
     return {std::int64_t{rank} * count_ / team_size_, (std::int64_t{rank} + 1) * count_ / team_size_};
@@ -28,6 +30,11 @@ class Slices {
   Range rows_of_rank(int rank) const;
 
  private:
+  std::int64_t begin_of(std::int32_t slice) const {
+    constexpr std::int64_t step = 32;
+    return slice == count_ ? rows_ : slice * rows_ / count_ / step * step;
+  }
+
   std::int64_t rows_;
   std::int32_t count_;
   int team_size_;
