@@ -1,15 +1,15 @@
 # Elastic nets on a GPU: one source for each loss that they are trained with, since the solver of a loss is most of what
-# nvcc has to compile. The losses are the structs of src/linear/losses that name NetLoss or GroupedNetLoss as their base.
+# nvcc has to compile. The losses are the structs of src/linear/losses that name NetLoss or GroupedNetLoss as their first base.
 file(GLOB loss_headers CONFIGURE_DEPENDS src/linear/losses/*.hpp)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${loss_headers})
 set(net_functors)
 foreach(header IN LISTS loss_headers)
-  file(STRINGS ${header} structs REGEX "^struct [A-Za-z]+ : (Grouped)?NetLoss {$")
+  file(STRINGS ${header} structs REGEX "^struct [A-Za-z]+ : (Grouped)?NetLoss(, .*)? {$")
   foreach(struct IN LISTS structs)
     string(REGEX MATCH "^struct ([A-Za-z]+) :" matched "${struct}")
     set(loss ${CMAKE_MATCH_1})
     list(APPEND net_functors "${loss}")
-    if(struct MATCHES ": GroupedNetLoss ")
+    if(struct MATCHES ": GroupedNetLoss[ ,]")
       list(APPEND net_functors "Grouped<${loss}>")
     endif()
   endforeach()

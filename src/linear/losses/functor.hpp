@@ -20,6 +20,8 @@
 //   glm_link                    the link that it stands for
 //   prediction(z, p)            the mean that z stands for; of classes the log odds of +1
 //   link(mean, p)               the z of a mean; of classes, of the probability of +1
+// which losses of numbers take from a base in links.hpp; some of these links need
+//   least_decision              the smallest z that they take
 // It need not be convex: then the curvature of terms() is the expected one, the information about z, so that Newton's
 // method is Fisher's scoring, and
 //   second(z, y, p)             is the second derivative

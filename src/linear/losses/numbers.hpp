@@ -7,18 +7,18 @@
 #include "core/host_device.hpp"
 #include "core/math.hpp"
 #include "linear/losses/functor.hpp"
+#include "linear/losses/links.hpp"
 
 namespace sheaf::linear {
 
 /// (y - z)^2 / 2.
-struct Squared : GroupedNetLoss {
+struct Squared : GroupedNetLoss, IdentityLink {
   static constexpr Loss loss = Loss::squared;
   static constexpr bool regression = true;
   static constexpr bool strictly_convex = true;
   static constexpr bool quadratic = true;
   static constexpr double largest_curvature = 1;
   static constexpr TargetRange targets = TargetRange::any;
-  static constexpr GlmLink glm_link = GlmLink::identity;
   static constexpr LossInfo row{.name = "squared",
                                 .net = {.kind = "elastic-net",
                                         .about = "elastic net: least squares with an L1 and an L2 penalty",
@@ -31,11 +31,6 @@ struct Squared : GroupedNetLoss {
     const T error = z - y;
     return {error * error / 2, error, 1};
   }
-  template <class T>
-  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
-    return z;
-  }
-  static double link(double mean, double /*unused*/) { return mean; }
   SHEAF_HOST_DEVICE static double dual_value(double u, double y) { return u * (y - u / 2); }
   static double least(double /*y*/) { return 0; }
 };
@@ -77,12 +72,11 @@ struct Tube {
 };
 
 /// Normal, mean exp(z).
-struct GaussianLog {
+struct GaussianLog : LogLink {
   static constexpr Loss loss = Loss::gaussian_log;
   static constexpr bool regression = true;
   static constexpr bool strictly_convex = false;
   static constexpr TargetRange targets = TargetRange::any;
-  static constexpr GlmLink glm_link = GlmLink::log;
   static constexpr LossInfo row{.name = "gaussian-log"};
 
   template <class T>
@@ -96,25 +90,20 @@ struct GaussianLog {
     const double mean = std::exp(z);
     return mean * (2 * mean - y);
   }
-  template <class T>
-  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
-    return bounded_exp(z);
-  }
-  static double link(double mean, double /*unused*/) { return std::log(mean); }
 };
 
 /// Normal, mean 1 / z, z > 0.
-struct GaussianInverse {
+struct GaussianInverse : InverseLink<GaussianInverse> {
   static constexpr Loss loss = Loss::gaussian_inverse;
   static constexpr bool regression = true;
   static constexpr bool strictly_convex = false;
   static constexpr TargetRange targets = TargetRange::any;
-  static constexpr GlmLink glm_link = GlmLink::inverse;
+  static constexpr double least_decision = 1e-7;
   static constexpr LossInfo row{.name = "gaussian-inverse", .decision_sign = 1};
 
   template <class T>
   SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*unused*/) {
-    if (!(z > T(1e-7))) return {T(forbidden), T(-forbidden), T(0)};
+    if (!(z > T(least_decision))) return {T(forbidden), T(-forbidden), T(0)};
     const T mean = 1 / z;
     const T error = mean - y;
     return {error * error / 2, -error * mean * mean, mean * mean * mean * mean};
@@ -123,11 +112,6 @@ struct GaussianInverse {
     const double mean = 1 / z;
     return mean * mean * mean * (3 * mean - 2 * y);
   }
-  template <class T>
-  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
-    return z > T(1e-7) ? 1 / z : T(1e7);
-  }
-  static double link(double mean, double /*unused*/) { return 1 / mean; }
 };
 
 struct Gaussian {

@@ -8,6 +8,7 @@
 #include "core/host_device.hpp"
 #include "core/math.hpp"
 #include "linear/losses/functor.hpp"
+#include "linear/losses/links.hpp"
 
 namespace sheaf::linear {
 
@@ -15,14 +16,13 @@ namespace sheaf::linear {
 inline double relative_entropy(double y, double mean) { return y > 0 ? y * std::log(y / mean) : 0.0; }
 
 /// Poisson, mean exp(z).
-struct Poisson : NetLoss {
+struct Poisson : NetLoss, LogLink {
   static constexpr Loss loss = Loss::poisson;
   static constexpr bool regression = true;
   static constexpr bool strictly_convex = true;
   static constexpr bool quadratic = false;
   static constexpr double largest_curvature = HUGE_VAL;
   static constexpr TargetRange targets = TargetRange::nonnegative;
-  static constexpr GlmLink glm_link = GlmLink::log;
   static constexpr bool takes_offsets = true;
   static constexpr LossInfo row{.name = "poisson",
                                 .net = {.kind = "elastic-net-poisson",
@@ -38,11 +38,6 @@ struct Poisson : NetLoss {
     const T mean = bounded_exp(z);
     return {mean - y * z, mean - y, mean};
   }
-  template <class T>
-  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
-    return bounded_exp(z);
-  }
-  static double link(double mean, double /*unused*/) { return std::log(mean); }
   /// The minimum is where the mean is y - u, which residuals times a factor of at most 1 keep at 0 or more.
   SHEAF_HOST_DEVICE static double dual_value(double u, double y) {
     const double mean = y - u;
@@ -52,12 +47,11 @@ struct Poisson : NetLoss {
 };
 
 /// Gamma, mean exp(z).
-struct GammaLog {
+struct GammaLog : LogLink {
   static constexpr Loss loss = Loss::gamma_log;
   static constexpr bool regression = true;
   static constexpr bool strictly_convex = true;
   static constexpr TargetRange targets = TargetRange::positive;
-  static constexpr GlmLink glm_link = GlmLink::log;
   static constexpr LossInfo row{.name = "gamma-log"};
 
   template <class T>
@@ -65,173 +59,132 @@ struct GammaLog {
     const T ratio = y * bounded_exp(-z);
     return {z + ratio, 1 - ratio, ratio};
   }
-  template <class T>
-  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
-    return bounded_exp(z);
-  }
-  static double link(double mean, double /*unused*/) { return std::log(mean); }
 };
 
 /// Gamma, mean 1 / z, z > 0.
-struct GammaInverse {
+struct GammaInverse : InverseLink<GammaInverse> {
   static constexpr Loss loss = Loss::gamma_inverse;
   static constexpr bool regression = true;
   static constexpr bool strictly_convex = true;
   static constexpr TargetRange targets = TargetRange::positive;
-  static constexpr GlmLink glm_link = GlmLink::inverse;
+  static constexpr double least_decision = 1e-15;
   static constexpr LossInfo row{.name = "gamma-inverse", .decision_sign = 1};
 
   template <class T>
   SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*unused*/) {
-    if (!(z > T(1e-15))) return {T(forbidden), T(-forbidden), T(0)};
+    if (!(z > T(least_decision))) return {T(forbidden), T(-forbidden), T(0)};
     return {y * z - std::log(z), y - 1 / z, 1 / (z * z)};
   }
-  template <class T>
-  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
-    return z > T(1e-15) ? 1 / z : T(1e15);
-  }
-  static double link(double mean, double /*unused*/) { return 1 / mean; }
 };
 
 /// Inverse Gaussian, mean 1 / sqrt(z), z > 0.
-struct InverseGaussian {
+struct InverseGaussian : InverseSquareLink<InverseGaussian> {
   static constexpr Loss loss = Loss::inverse_gaussian;
   static constexpr bool regression = true;
   static constexpr bool strictly_convex = true;
   static constexpr TargetRange targets = TargetRange::positive;
-  static constexpr GlmLink glm_link = GlmLink::inverse_square;
+  static constexpr double least_decision = 1e-18;
   static constexpr LossInfo row{.name = "inverse-gaussian", .decision_sign = 1};
 
   template <class T>
   SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*unused*/) {
-    if (!(z > T(1e-18))) return {T(forbidden), T(-forbidden), T(0)};
+    if (!(z > T(least_decision))) return {T(forbidden), T(-forbidden), T(0)};
     const T root = std::sqrt(z);
     return {y * z / 2 - root, (y - 1 / root) / 2, 1 / (4 * z * root)};
   }
-  template <class T>
-  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
-    return z > T(1e-18) ? 1 / std::sqrt(z) : T(1e9);
-  }
-  static double link(double mean, double /*unused*/) { return 1 / (mean * mean); }
 };
 
 /// Poisson, mean z, z > 0.
-struct PoissonIdentity {
+struct PoissonIdentity : PositiveIdentityLink<PoissonIdentity> {
   static constexpr Loss loss = Loss::poisson_identity;
   static constexpr bool regression = true;
   static constexpr bool strictly_convex = false;
   static constexpr TargetRange targets = TargetRange::nonnegative;
-  static constexpr GlmLink glm_link = GlmLink::identity;
+  static constexpr double least_decision = 1e-15;
   static constexpr LossInfo row{.name = "poisson-identity", .decision_sign = 1};
 
   template <class T>
   SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*unused*/) {
-    if (!(z > T(1e-15))) return {T(forbidden), T(-forbidden), T(0)};
+    if (!(z > T(least_decision))) return {T(forbidden), T(-forbidden), T(0)};
     return {z - y * std::log(z), 1 - y / z, 1 / z};
   }
   static double second(double z, double y, double /*unused*/) { return y / (z * z); }
-  template <class T>
-  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
-    return z > T(1e-15) ? z : T(1e-15);
-  }
-  static double link(double mean, double /*unused*/) { return mean; }
 };
 
 /// Poisson, mean z^2, z > 0.
-struct PoissonSqrt {
+struct PoissonSqrt : SqrtLink {
   static constexpr Loss loss = Loss::poisson_sqrt;
   static constexpr bool regression = true;
   static constexpr bool strictly_convex = false;
   static constexpr TargetRange targets = TargetRange::nonnegative;
-  static constexpr GlmLink glm_link = GlmLink::sqrt;
+  static constexpr double least_decision = 1e-15;
   static constexpr LossInfo row{.name = "poisson-sqrt", .decision_sign = 1};
 
   template <class T>
   SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*unused*/) {
-    if (!(z > T(1e-15))) return {T(forbidden), T(-forbidden), T(0)};
+    if (!(z > T(least_decision))) return {T(forbidden), T(-forbidden), T(0)};
     return {z * z - 2 * y * std::log(z), 2 * (z - y / z), T(4)};
   }
   static double second(double z, double y, double /*unused*/) { return 2 + 2 * y / (z * z); }
-  template <class T>
-  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
-    return z * z;
-  }
-  static double link(double mean, double /*unused*/) { return std::sqrt(mean); }
 };
 
 /// Gamma, mean z, z > 0.
-struct GammaIdentity {
+struct GammaIdentity : PositiveIdentityLink<GammaIdentity> {
   static constexpr Loss loss = Loss::gamma_identity;
   static constexpr bool regression = true;
   static constexpr bool strictly_convex = false;
   static constexpr TargetRange targets = TargetRange::positive;
-  static constexpr GlmLink glm_link = GlmLink::identity;
+  static constexpr double least_decision = 1e-15;
   static constexpr LossInfo row{.name = "gamma-identity", .decision_sign = 1};
 
   template <class T>
   SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*unused*/) {
-    if (!(z > T(1e-15))) return {T(forbidden), T(-forbidden), T(0)};
+    if (!(z > T(least_decision))) return {T(forbidden), T(-forbidden), T(0)};
     return {y / z + std::log(z), (1 - y / z) / z, 1 / (z * z)};
   }
   static double second(double z, double y, double /*unused*/) { return (2 * y / z - 1) / (z * z); }
-  template <class T>
-  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
-    return z > T(1e-15) ? z : T(1e-15);
-  }
-  static double link(double mean, double /*unused*/) { return mean; }
 };
 
 /// Inverse Gaussian, mean z, z > 0.
-struct InverseGaussianIdentity {
+struct InverseGaussianIdentity : PositiveIdentityLink<InverseGaussianIdentity> {
   static constexpr Loss loss = Loss::inverse_gaussian_identity;
   static constexpr bool regression = true;
   static constexpr bool strictly_convex = false;
   static constexpr TargetRange targets = TargetRange::positive;
-  static constexpr GlmLink glm_link = GlmLink::identity;
+  static constexpr double least_decision = 1e-9;
   static constexpr LossInfo row{.name = "inverse-gaussian-identity", .decision_sign = 1};
 
   template <class T>
   SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*unused*/) {
-    if (!(z > T(1e-9))) return {T(forbidden), T(-forbidden), T(0)};
+    if (!(z > T(least_decision))) return {T(forbidden), T(-forbidden), T(0)};
     return {(y / (2 * z) - 1) / z, (1 - y / z) / (z * z), 1 / (z * z * z)};
   }
   static double second(double z, double y, double /*unused*/) { return (3 * y / z - 2) / (z * z * z); }
-  template <class T>
-  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
-    return z > T(1e-9) ? z : T(1e-9);
-  }
-  static double link(double mean, double /*unused*/) { return mean; }
 };
 
 /// Inverse Gaussian, mean 1 / z, z > 0.
-struct InverseGaussianInverse {
+struct InverseGaussianInverse : InverseLink<InverseGaussianInverse> {
   static constexpr Loss loss = Loss::inverse_gaussian_inverse;
   static constexpr bool regression = true;
   static constexpr bool strictly_convex = false;
   static constexpr TargetRange targets = TargetRange::positive;
-  static constexpr GlmLink glm_link = GlmLink::inverse;
+  static constexpr double least_decision = 1e-15;
   static constexpr LossInfo row{.name = "inverse-gaussian-inverse", .decision_sign = 1};
 
   template <class T>
   SHEAF_HOST_DEVICE static LossTerms<T> terms(T z, T y, T /*unused*/) {
-    if (!(z > T(1e-15))) return {T(forbidden), T(-forbidden), T(0)};
+    if (!(z > T(least_decision))) return {T(forbidden), T(-forbidden), T(0)};
     return {(y * z / 2 - 1) * z, y * z - 1, 1 / z};
   }
   static double second(double z, double y, double /*unused*/) { return y + 0 * z; }
-  template <class T>
-  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
-    return z > T(1e-15) ? 1 / z : T(1e15);
-  }
-  static double link(double mean, double /*unused*/) { return 1 / mean; }
 };
 
 /// Inverse Gaussian, mean exp(z).
-struct InverseGaussianLog {
+struct InverseGaussianLog : LogLink {
   static constexpr Loss loss = Loss::inverse_gaussian_log;
   static constexpr bool regression = true;
   static constexpr bool strictly_convex = false;
   static constexpr TargetRange targets = TargetRange::positive;
-  static constexpr GlmLink glm_link = GlmLink::log;
   static constexpr LossInfo row{.name = "inverse-gaussian-log"};
 
   template <class T>
@@ -244,20 +197,14 @@ struct InverseGaussianLog {
     const double inverse = std::exp(-z);
     return (2 * y * inverse - 1) * inverse;
   }
-  template <class T>
-  SHEAF_HOST_DEVICE static T prediction(T z, T /*unused*/) {
-    return bounded_exp(z);
-  }
-  static double link(double mean, double /*unused*/) { return std::log(mean); }
 };
 
 /// Tweedie, mean exp(z), variance mean^power with 1 < power < 2: half the deviance.
-struct Tweedie {
+struct Tweedie : LogLink {
   static constexpr Loss loss = Loss::tweedie;
   static constexpr bool regression = true;
   static constexpr bool strictly_convex = true;
   static constexpr TargetRange targets = TargetRange::nonnegative;
-  static constexpr GlmLink glm_link = GlmLink::log;
   static constexpr LossInfo row{.name = "tweedie"};
 
   template <class T>
@@ -267,20 +214,14 @@ struct Tweedie {
     return {falling / (power - 1) + rising / (2 - power), rising - falling,
             (power - 1) * falling + (2 - power) * rising};
   }
-  template <class T>
-  SHEAF_HOST_DEVICE static T prediction(T z, T /*power*/) {
-    return bounded_exp(z);
-  }
-  static double link(double mean, double /*power*/) { return std::log(mean); }
 };
 
 /// Negative binomial, mean exp(z), variance mean + mean^2 / theta.
-struct NegativeBinomial {
+struct NegativeBinomial : LogLink {
   static constexpr Loss loss = Loss::negative_binomial;
   static constexpr bool regression = true;
   static constexpr bool strictly_convex = true;
   static constexpr TargetRange targets = TargetRange::counts;
-  static constexpr GlmLink glm_link = GlmLink::log;
   static constexpr LossInfo row{.name = "negative-binomial"};
 
   template <class T>
@@ -290,11 +231,6 @@ struct NegativeBinomial {
     return {(y + theta) * std::log(both) - y * z, theta * (mean - y) / both,
             (y + theta) * (theta / both) * (mean / both)};
   }
-  template <class T>
-  SHEAF_HOST_DEVICE static T prediction(T z, T /*theta*/) {
-    return bounded_exp(z);
-  }
-  static double link(double mean, double /*theta*/) { return std::log(mean); }
 };
 
 struct PoissonCounts {
