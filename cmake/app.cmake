@@ -1,5 +1,6 @@
 # The server of `sheaf app` and the page that it serves. The page was built before (web/dist); here it becomes part of the
-# program, as it is and compressed. Without Boost all else is built, and the command says what is missing.
+# program, as it is and compressed. Without Boost all else is built, and the command says what is
+# missing; without OpenSSL it serves no HTTPS.
 file(GLOB_RECURSE sheaf_app_sources CONFIGURE_DEPENDS src/app/*.cpp)
 file(GLOB_RECURSE sheaf_page CONFIGURE_DEPENDS LIST_DIRECTORIES false RELATIVE ${CMAKE_SOURCE_DIR}/web/dist web/dist/*)
 find_path(SHEAF_BEAST_INCLUDE boost/beast/http.hpp)
@@ -50,7 +51,16 @@ set_source_files_properties(src/app/pages/page_files.cpp PROPERTIES
   COMPILE_DEFINITIONS SHEAF_PAGE_BYTES="${page}/page_bytes.s" OBJECT_DEPENDS "${page}/page_bytes.s;${page}/page_rows.inc;${page_inputs}"
   SKIP_PRECOMPILE_HEADERS ON)
 if(SHEAF_BEAST_INCLUDE)
-  set_source_files_properties(src/app/http/server.cpp PROPERTIES COMPILE_DEFINITIONS SHEAF_BEAST=1 SKIP_PRECOMPILE_HEADERS ON)
+  find_package(OpenSSL QUIET COMPONENTS SSL)
+  set(tls 0)
+  if(OPENSSL_FOUND)
+    set(tls 1)
+    target_link_libraries(sheaf_app PRIVATE OpenSSL::SSL)
+  else()
+    message(STATUS "Sheaf: without `sheaf app --certificate`: OpenSSL was not found (libssl-dev)")
+  endif()
+  set_source_files_properties(src/app/http/server.cpp PROPERTIES
+    COMPILE_DEFINITIONS "SHEAF_BEAST=1;SHEAF_TLS=${tls}" SKIP_PRECOMPILE_HEADERS ON)
   if(NOT SHEAF_BEAST_INCLUDE IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
     target_include_directories(sheaf_app SYSTEM PRIVATE ${SHEAF_BEAST_INCLUDE})
   endif()
