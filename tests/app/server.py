@@ -203,9 +203,35 @@ def test_use_of_the_machine(folder):
             # How far it is and how long it still takes, though no job of this server.
             progress = server.events(f"/runs/{encoded('elsewhere')}/events",
                                      stop=lambda event: event[0] == "progress" and event[2]["seconds_left"])[-1][2]
-            assert progress["total"] == 4 * 60 * 100 and 0 < progress["done"] < progress["total"], progress
-            a_model = progress["seconds"] / progress["done"]
-            assert 0 < progress["seconds_left"] <= a_model * (progress["total"] - progress["done"]), progress
+            assert progress["stage"] == "searching" and 0 < progress["done"] < progress["total"], progress
+            assert server.get(f"/runs/{encoded('elsewhere')}")["progress"]["total"] == progress["total"]
+            other.send_signal(signal.SIGINT)
+            other.wait()
+            assert not (folder / "elsewhere/.progress.json").exists(), "an ended search is no longer on its way"
+            # What was done before takes no time when the search goes on: it says nothing about the rest.
+            other = subprocess.Popen([program, *words, "--resume"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            again = server.events(f"/runs/{encoded('elsewhere')}/events",
+                                  stop=lambda event: event[0] == "progress" and event[2]["seconds_left"])[-1][2]
+            assert again["done"] > progress["done"], (progress, again)
+            assert again["seconds_left"] >= again["seconds"] / again["done"] * (again["total"] - again["done"]), again
+        finally:
+            other.kill()
+            other.wait()
+
+
+def test_paths_in_one_batch(folder):
+    """A lasso whose alphas are left open: its size is foreseen, and its whole path is one batch, in which time is left all the same."""
+    run("generate", "regression", folder / "wide.csv", "--rows", 400, "--features", 3000, "--seed", 3)
+    with serving(folder) as server:
+        design = {"task": "search", "datasets": [encoded("wide.csv")], "settings": {"model": "lasso", "folds": 50, "threads": 1}, "name": "path"}
+        plan = server.ready("POST", "/design/estimate", design)["estimate"]
+        assert plan["points"] == 100 and plan["models"] == 100 * 50 + 1, plan
+        words = server.post("/design", design)["arguments"]
+        other = subprocess.Popen([program, *words], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            until(lambda: (folder / "path/.progress.json").exists(), "its progress")
+            seen = server.events(f"/runs/{encoded('path')}/events", stop=lambda event: event[0] == "progress" and event[2]["seconds_left"])
+            assert 0 < seen[-1][2]["done"] < seen[-1][2]["total"], seen[-1]
         finally:
             other.kill()
             other.wait()
