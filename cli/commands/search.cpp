@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <memory>
 
-#include <nlohmann/json.hpp>
-
 #include "command.hpp"
 #include "commands/model_arguments.hpp"
 #include "commands/search_run.hpp"
-#include "core/device_cost.hpp"
-#include "core/text.hpp"
 #include "terminal.hpp"
 #include "text/label_text.hpp"
+#include "text/plan_text.hpp"
 #include "text/search_text.hpp"
 
 namespace sheaf::cli {
@@ -45,33 +42,6 @@ struct Search {
                        pipeline_flags(result.options.pipeline), flags);
   }
 
-  /// The models that the search would train, and a rough estimate of time and memory.
-  template <class T>
-  void print_plan(const Context& reader, const Dataset<T>& dataset) {
-    auto space = model.space();
-    decide(dataset, space, options);
-    const auto work = search_work(dataset, space, options);
-    const auto context = common.on_device(reader, work);
-    const auto size = search_plan(space, options);
-    const double seconds = context.device().is_cpu() ? cpu_seconds(work, context.threads()) : gpu_seconds(work);
-    nlohmann::ordered_json answer{{"points", size.points},
-                                  {"splits", size.splits},
-                                  {"models", size.models},
-                                  {"seconds", seconds},
-                                  {"bytes", static_cast<std::int64_t>(work.data_bytes)},
-                                  {"device", to_string(context.device())},
-                                  {"title", model.name()},
-                                  {"notes", space.notes}};
-    if (common.json()) return print_data(answer.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-    const auto splits = counted(size.splits, "split");
-    const auto trained =
-        size.models > 0 ? fmt::format("{} x {}, {}", counted(size.points, "point"), splits, counted(size.models, "model"))
-                        : fmt::format("points are found while it runs, {}", splits);
-    print(fmt::format("{}: {}; about {:.2g} s, data of {}, on {}\n", model.name(), trained, seconds,
-                      format_bytes(static_cast<std::int64_t>(work.data_bytes)), to_string(context.device())));
-    for (const auto& note : space.notes) print("  - " + note + "\n");
-  }
-
   void start() {
     run.launch(common);
     run.check(!plan, input);
@@ -82,7 +52,11 @@ struct Search {
       const auto dataset = run.read<T>(common, context, input, reading);
       model.read_files(dataset);
       options.row_weights = model.row_weights();
-      if (plan) return print_plan(context, dataset);
+      if (plan) {
+        auto space = model.space();
+        decide(dataset, space, options);
+        return print_plan(common, context, planned_search(dataset, space, options, std::string(model.name())));
+      }
       auto result = run.search(context, common, dataset, model.space(), options, input, reading);
       if (result.published_elsewhere || run.follows()) return;
       if (!common.quiet()) warn(result.warnings, "results.json");

@@ -27,7 +27,7 @@ def test_whole_way(folder):
     with serving(folder) as server:
         status = server.get("/status")
         assert status["folder"] == str(folder.resolve()) and not status["read_only"]
-        assert any(device["device"] == "cpu" for device in status["devices"])
+        assert any(device["device"] == "cpu" for device in server.get("/devices")["devices"])
         assert server.get("/datasets")["datasets"] == []
 
         dataset = server.upload("trial one.csv", data)
