@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
 namespace sheaf::app {
 
 /// Takes a body as it arrives. Destroyed before its request was answered with success, it leaves nothing behind.
@@ -60,7 +62,9 @@ class OpenFile {
     std::swap(descriptor_, other.descriptor_);
     return *this;
   }
-  ~OpenFile();
+  ~OpenFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
   int descriptor() const { return descriptor_; }
 
  private:

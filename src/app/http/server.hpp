@@ -29,23 +29,31 @@ struct Certificate {
   std::string chain, key;
 };
 
+/// A port that is listened to.
+class Listener {
+ public:
+  Listener() = default;
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  virtual ~Listener() = default;
+  virtual std::uint16_t port() const = 0;
+  /// Serves until `stop` is requested.
+  virtual void run(const std::stop_token& stop) = 0;
+};
+
 class Server {
  public:
   /// Listens, without encryption if there is no certificate. Port 0: any that is free. An address or port that cannot
   /// be had and files that are no certificate are Errors.
   Server(Site& site, const std::string& address, std::uint16_t port, const std::optional<Certificate>& certificate = {},
          const ServerLimits& limits = {});
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
-  ~Server();
 
-  std::uint16_t port() const;
+  std::uint16_t port() const { return listener_->port(); }
   /// Serves until `stop` is requested.
-  void run(const std::stop_token& stop);
+  void run(const std::stop_token& stop) { listener_->run(stop); }
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<Listener> listener_;
 };
 
 }  // namespace sheaf::app

@@ -1,4 +1,4 @@
-// A connection of a server, encrypted or not. Included by server.cpp alone, which is all that knows Boost.
+// A connection of a server, encrypted or not.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -19,11 +20,6 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
-#include <fmt/format.h>
-#if SHEAF_TLS
-#include <boost/asio/ssl.hpp>
-#include <boost/beast/ssl.hpp>
-#endif
 
 #include "app/http/server.hpp"
 #include "app/http/url.hpp"
@@ -37,9 +33,6 @@ using asio::ip::tcp;
 using boost::system::error_code;
 
 using PlainStream = beast::tcp_stream;
-#if SHEAF_TLS
-using TlsStream = beast::ssl_stream<beast::tcp_stream>;
-#endif
 
 constexpr std::size_t part_bytes = std::size_t{256} << 10U;
 constexpr std::chrono::milliseconds event_interval{100};
