@@ -23,7 +23,8 @@ void print_plan(const Common& common, const Context& reader, const PlannedWork& 
 template <class T>
 PlannedWork planned_search(const Dataset<T>& dataset, const SearchSpace& space, const SearchOptions& options,
                            std::string title) {
-  return {std::move(title), search_plan(space, options), search_work(dataset, space, options), space.notes};
+  return {std::move(title), search_plan(dataset.rows(), space, options), search_work(dataset, space, options),
+          space.notes};
 }
 
 }  // namespace sheaf::cli

@@ -399,8 +399,8 @@ struct SearchPlan {
   std::int32_t splits = 0;
   std::int64_t models = 0;  ///< that are trained, the final one included; 0: scores decide how many
 };
-/// Space and options must be decided. Trains nothing.
-SearchPlan search_plan(const SearchSpace& space, const SearchOptions& options);
+/// Over so many rows; space and options must be decided. Trains nothing.
+SearchPlan search_plan(std::int64_t rows, const SearchSpace& space, const SearchOptions& options);
 
 /// A split that trains without rows of some class, or whose test rows do not define the score to choose by, is an Error
 /// before anything is trained. Stopped (see Context) keeps the content of `log`.

@@ -64,7 +64,7 @@ void run(const char* models, const NamedSettings& settings, Outcome& outcome) {
   auto decided = space;
   auto all = options;
   decide(dataset, decided, all);
-  outcome.plan = search_plan(decided, all);
+  outcome.plan = search_plan(dataset.rows(), decided, all);
   search(context, dataset, space, options, &outcome.log);
   for (const auto& stage : stages.list)
     if (stage.name.starts_with("searching")) outcome.stages.push_back(stage);
@@ -77,7 +77,8 @@ TEST(SearchTotals, AreKnownBeforehandWhereverScoresDoNotDecide) {
       {"elastic-net-logistic", {{"folds", "3"}, {"outer", "3"}}},
       {"elastic-net-logistic", {{"folds", "3"}, {"strategy", "random"}, {"trials", "20"}}},
       {"linear", {{"strategy", "random"}, {"split", "leave-one-out"}}},
-      {"elastic-net,knn", {{"strategy", "grid"}, {"split", "shuffle"}, {"folds", "3"}}},
+      {"knn", {{"strategy", "grid"}, {"split", "leave-one-out"}}},
+      {"elastic-net-logistic,knn", {{"strategy", "grid"}, {"split", "shuffle"}, {"folds", "3"}}},
       {"svm", {{"strategy", "halving"}, {"folds", "4"}, {"outer", "2"}}}};
   for (const auto& [models, settings] : cases) {
     SCOPED_TRACE(std::string(models) + " " + settings.front().second);

@@ -12,16 +12,16 @@ std::vector<StrategyOptions> strategies_of(const SearchSpace& space, const Searc
   if (space.candidates.empty()) return {{options.strategy, options.trials, splits, seed, options.extend}};
   std::vector<StrategyOptions> strategies;
   for (const auto& candidate : space.candidates)
-    strategies.push_back(
-        {candidate.strategy, options.trials, splits, seed, candidate.extend, space.choose_candidates});
+    strategies.push_back({candidate.strategy, options.trials, splits, seed, candidate.extend, space.choose_candidates});
   return strategies;
 }
 
 }  // namespace engine
 
-SearchPlan search_plan(const SearchSpace& space, const SearchOptions& options) {
+SearchPlan search_plan(std::int64_t rows, const SearchSpace& space, const SearchOptions& options) {
+  const bool each_row = options.split == SplitKind::leave_one_out && !options.one_out_in_parts;
   SearchPlan plan;
-  plan.splits = options.splits ? options.splits->count() : options.folds;
+  plan.splits = options.splits ? options.splits->count() : each_row ? static_cast<std::int32_t>(rows) : options.folds;
   std::vector<std::int64_t> points;
   for (const auto& candidate : space.candidates)
     points.push_back(candidate.space.options.family().points(candidate.space));
@@ -30,7 +30,8 @@ SearchPlan search_plan(const SearchSpace& space, const SearchOptions& options) {
   const auto of_level = engine::trainings(points, strategies);
   if (of_level == 0) return plan;
   for (std::size_t k = 0; k < points.size(); ++k) plan.points += engine::tried_points(points[k], strategies[k]);
-  plan.models = of_level * (options.outer + (options.full ? 1 : 0)) + options.outer + (options.full && options.refit ? 1 : 0);
+  plan.models =
+      of_level * (options.outer + (options.full ? 1 : 0)) + options.outer + (options.full && options.refit ? 1 : 0);
   return plan;
 }
 
