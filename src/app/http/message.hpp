@@ -47,6 +47,8 @@ class EventStream {
   EventStream(const EventStream&) = delete;
   EventStream& operator=(const EventStream&) = delete;
   virtual ~EventStream() = default;
+  /// False: next() would have nothing. Quick, and touches no file: on the thread of the network.
+  virtual bool is_due() const { return true; }
   /// News as text of such a stream; empty: there are none.
   virtual std::string next() = 0;
   /// Nothing will follow.

@@ -340,6 +340,7 @@ class Session : public Connection, public std::enable_shared_from_this<Session<S
   }
 
   void tick() {
+    if (!response_.events->is_due()) return send({});
     asio::post(shared_.workers, [self = kept()] {
       std::string text;
       try {

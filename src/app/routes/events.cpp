@@ -179,10 +179,11 @@ class FolderEvents : public EventStream {
  public:
   explicit FolderEvents(Services& services) : services_(services) {}
 
+  bool is_due() const override { return services_.jobs.revision() != revision_ || Clock::now() >= look_; }
   std::string next() override {
     const auto now = Clock::now();
     std::string text;
-    if (services_.jobs.revision() != revision_ || now >= look_) {
+    if (is_due()) {
       revision_ = services_.jobs.revision();
       auto jobs = text_of(jobs_json(services_));
       if (jobs != jobs_) text += fmt::format("event: jobs\ndata: {}\n\n", jobs);
