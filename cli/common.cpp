@@ -10,6 +10,7 @@
 #include "data/sheaf_file/file.hpp"
 #include "progress_bar.hpp"
 #include "progress_file.hpp"
+#include "queue/progress_name.hpp"
 #include "queue/team.hpp"
 #include "signals.hpp"
 #include "terminal.hpp"
@@ -82,16 +83,21 @@ void Common::share_rows(const queue::Ranks& ranks) {
 Context Common::context() {
   if (ranks_.several() && options_.threads == 0) options_.threads = queue::threads_of_rank(ranks_);
   if (ranks_.several() && options_.memory == 0) options_.memory = Context(options_).memory() / ranks_.here;
+  shown_.clear();
   if (const char* file = std::getenv("SHEAF_PROGRESS"); file != nullptr && *file != '\0')
-    shown_ = std::make_unique<ProgressFile>(file);
+    shown_.add(std::make_unique<ProgressFile>(file));
   else if (!quiet_ && is_terminal(STDERR_FILENO))
-    shown_ = std::make_unique<ProgressBar>();
-  options_.progress = shown_.get();
+    shown_.add(std::make_unique<ProgressBar>());
+  options_.progress = &shown_;
   options_.stop = stop_on_signal();
   if (!shares_rows_) return Context(options_);
   options_.team = &queue::join_team(ranks_);
   const Context own(options_);
   return own.with({.memory = queue::least_of(*options_.team, own.memory())});  // rounds of models are planned by it
+}
+
+void Common::show_progress_in(const std::string& folder) {
+  shown_.add(std::make_unique<ProgressFile>(folder + "/" + queue::progress_name, true));
 }
 
 void Common::say_double(const NeedsDouble& reason) const {

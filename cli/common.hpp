@@ -2,7 +2,6 @@
 #pragma once
 
 #include <initializer_list>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -10,9 +9,9 @@
 #include <vector>
 
 #include <sheaf/solvers/parameters.hpp>
-#include <sheaf/solvers/progress.hpp>
 
 #include "arguments.hpp"
+#include "listeners.hpp"
 #include "queue/ranks.hpp"
 
 namespace sheaf::cli {
@@ -35,6 +34,8 @@ class Common {
   void declare(Arguments& arguments, std::initializer_list<std::string_view> names, CommonParts parts = {});
 
   Context context();
+  /// A folder of results: how far the work is stands in a file there until it ends, for whoever looks on (sheaf app).
+  void show_progress_in(const std::string& folder);
   /// The machine is shared with processes that were started together; only the first of them speaks.
   void share_machine(const queue::Ranks& ranks);
   /// The same, and they share the rows of each model.
@@ -86,7 +87,7 @@ class Common {
   bool automatic_asked_ = false;
   bool quiet_ = false;
   bool json_ = false;
-  std::unique_ptr<Progress> shown_;
+  Listeners shown_;
 };
 
 }  // namespace sheaf::cli

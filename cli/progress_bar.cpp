@@ -32,18 +32,11 @@ std::string time_text(double seconds) {
 
 void ProgressBar::on_begin(std::string_view stage, std::int64_t total) {
   stage_ = stage;
-  total_ = total;
-  start_ = Clock::now();
-  done_ = 0;
-  next_draw_ = patience;
+  pace_.begin(total, patience);
 }
 
 void ProgressBar::on_advance(std::int64_t by) {
-  done_ += by;
-  const auto elapsed = Clock::now() - start_;
-  if (elapsed < next_draw_) return;
-  next_draw_ = elapsed + interval;
-  draw(std::chrono::duration<double>(elapsed).count());
+  if (pace_.advance(by, interval)) draw();
 }
 
 void ProgressBar::on_end() {
@@ -51,17 +44,16 @@ void ProgressBar::on_end() {
   drawn_ = false;
 }
 
-void ProgressBar::draw(double seconds) {
-  const auto done = static_cast<double>(done_);
-  const double rate = done / std::max(seconds, 1e-3);
-  std::string line = fmt::format("{}  {}", stage_, rate_text(rate));
-  if (total_ > 0) {
-    const double share = std::min(done / static_cast<double>(total_), 1.0);
-    const double left = rate > 0 ? (static_cast<double>(total_) - done) / rate : 0;
+void ProgressBar::draw() {
+  const auto rate =
+      rate_text(pace_.rate() > 0 ? pace_.rate() : static_cast<double>(pace_.done()) / std::max(pace_.seconds(), 1e-3));
+  std::string line = fmt::format("{}  {}", stage_, rate);
+  if (pace_.total() > 0) {
+    const double share = std::min(static_cast<double>(pace_.done()) / static_cast<double>(pace_.total()), 1.0);
     constexpr int width = 24;
     const int filled = static_cast<int>(share * width);
-    line = fmt::format("{}  [{:=<{}}{:{}}] {:3.0f} %  {}  {} left", stage_, "", filled, "", width - filled, share * 100,
-                       rate_text(rate), time_text(std::max(left, 0.0)));
+    line = fmt::format("{}  [{:=<{}}{:{}}] {:3.0f} %  {}", stage_, "", filled, "", width - filled, share * 100, rate);
+    if (const auto left = pace_.seconds_left()) line += fmt::format("  {} left", time_text(*left));
   }
   line.resize(std::min(line.size(), static_cast<std::size_t>(std::max(terminal_width() - 1, 1))));
   write_message(fmt::format("\r{}\033[K", printable(line, false)));

@@ -1,34 +1,35 @@
 // How far the work is, as one line of JSON in a file: for programs that run this one and show it, such as sheaf app.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include <sheaf/solvers/progress.hpp>
+
+#include "pace.hpp"
 
 namespace sheaf::cli {
 
 class ProgressFile : public Progress {
  public:
-  /// A file that cannot be written is none: the work goes on.
-  explicit ProgressFile(const std::string& path);
+  /// Made when there is something to write. A file that cannot be written is none: the work goes on. `temporary`: it
+  /// is removed at the end.
+  explicit ProgressFile(std::string path, bool temporary = false) : path_(std::move(path)), temporary_(temporary) {}
   ProgressFile(const ProgressFile&) = delete;
   ProgressFile& operator=(const ProgressFile&) = delete;
   ~ProgressFile() override;
 
  private:
-  using Clock = std::chrono::steady_clock;
   void on_begin(std::string_view stage, std::int64_t total) override;
   void on_advance(std::int64_t by) override;
-  void write(double seconds);
+  void write();
 
-  int descriptor_;
+  std::string path_;
+  bool temporary_;
+  int descriptor_ = -1;
   std::string stage_;
-  std::int64_t total_ = 0;
-  std::int64_t done_ = 0;
-  Clock::time_point start_;
-  Clock::duration next_{};  // since start_
+  Pace pace_;
 };
 
 }  // namespace sheaf::cli

@@ -1,6 +1,8 @@
 # The server of `sheaf app` and the page that it serves. The page was built before (web/dist); here it becomes part of the
-# program, as it is and compressed. Without Boost all else is built, and the command says what is missing.
+# program, as it is and compressed. Without Boost all else is built, and the command says what is
+# missing; without OpenSSL it serves no HTTPS.
 file(GLOB_RECURSE sheaf_app_sources CONFIGURE_DEPENDS src/app/*.cpp)
+list(FILTER sheaf_app_sources EXCLUDE REGEX "/src/app/http/tls/")
 file(GLOB_RECURSE sheaf_page CONFIGURE_DEPENDS LIST_DIRECTORIES false RELATIVE ${CMAKE_SOURCE_DIR}/web/dist web/dist/*)
 find_path(SHEAF_BEAST_INCLUDE boost/beast/http.hpp)
 
@@ -50,10 +52,31 @@ set_source_files_properties(src/app/pages/page_files.cpp PROPERTIES
   COMPILE_DEFINITIONS SHEAF_PAGE_BYTES="${page}/page_bytes.s" OBJECT_DEPENDS "${page}/page_bytes.s;${page}/page_rows.inc;${page_inputs}"
   SKIP_PRECOMPILE_HEADERS ON)
 if(SHEAF_BEAST_INCLUDE)
-  set_source_files_properties(src/app/http/server.cpp PROPERTIES COMPILE_DEFINITIONS SHEAF_BEAST=1 SKIP_PRECOMPILE_HEADERS ON)
+  file(RELATIVE_PATH parts /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR}/sheaf)
+  set_source_files_properties(src/app/http/server.cpp PROPERTIES
+    COMPILE_DEFINITIONS "SHEAF_BEAST=1;SHEAF_PARTS_FROM_PROGRAM=\"${parts}\"" SKIP_PRECOMPILE_HEADERS ON)
   if(NOT SHEAF_BEAST_INCLUDE IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
     target_include_directories(sheaf_app SYSTEM PRIVATE ${SHEAF_BEAST_INCLUDE})
   endif()
+  find_package(OpenSSL QUIET COMPONENTS SSL)
 else()
   message(STATUS "Sheaf: without `sheaf app`: Boost.Beast was not found (libboost-dev)")
+endif()
+
+# TLS, opened at run time (src/app/http/server.cpp), so that the program needs no OpenSSL.
+if(SHEAF_BEAST_INCLUDE AND OPENSSL_FOUND)
+  add_library(sheaf_tls MODULE src/app/http/tls/tls_listener.cpp src/app/http/url.cpp)
+  target_compile_features(sheaf_tls PRIVATE cxx_std_20)
+  target_include_directories(sheaf_tls PRIVATE include src)
+  if(NOT SHEAF_BEAST_INCLUDE IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+    target_include_directories(sheaf_tls SYSTEM PRIVATE ${SHEAF_BEAST_INCLUDE})
+  endif()
+  target_link_libraries(sheaf_tls PRIVATE fmt::fmt OpenSSL::SSL)
+  sheaf_flags(sheaf_tls)
+  sheaf_quick_to_compile(sheaf_tls)
+  set_target_properties(sheaf_tls PROPERTIES PREFIX "" OUTPUT_NAME sheaf-tls UNITY_BUILD OFF CXX_VISIBILITY_PRESET hidden
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+  install(TARGETS sheaf_tls LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/sheaf COMPONENT program)
+elseif(SHEAF_BEAST_INCLUDE)
+  message(STATUS "Sheaf: without `sheaf app --certificate`: OpenSSL was not found (libssl-dev)")
 endif()

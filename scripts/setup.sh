@@ -11,7 +11,7 @@ set -euo pipefail
 
 extra=()
 packages=(g++ cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev libopenblas-dev
-  zlib1g-dev libdeflate-dev liblzma-dev libzstd-dev libexpat1-dev libhdf5-dev libboost-dev libgtest-dev)
+  zlib1g-dev libdeflate-dev liblzma-dev libzstd-dev libexpat1-dev libhdf5-dev libboost-dev libssl-dev libgtest-dev)
 python=(python3-dev python3-pybind11 pybind11-dev python3-numpy python3-scipy python3-sklearn python3-pandas python3-matplotlib python3-pytest python3-joblib
   python3-setuptools python3-wheel python3-pip python3-sphinx python3-numpydoc mypy)
 r=(r-base-dev pkg-config r-cran-rcpp r-cran-matrix r-cran-generics r-cran-testthat r-cran-glmnet r-cran-e1071 r-cran-nnet r-cran-mass r-cran-ggplot2
@@ -22,7 +22,7 @@ case ${1:-} in
   r) packages+=("${r[@]}") ;;
   packages) packages+=("${python[@]}" "${r[@]}" pandoc dpkg-dev file patchelf python3-venv) ;;
   site) packages=("${site[@]}") ;;
-  test) extra=(chromium clang clang-format clang-tidy libclang-rt-dev liblinear-tools libsvm-tools "${python[@]}" "${r[@]}"
+  test) extra=(openssl chromium clang clang-format clang-tidy libclang-rt-dev liblinear-tools libsvm-tools "${python[@]}" "${r[@]}"
     r-cran-caret r-cran-mlr r-cran-quantreg r-cran-vdiffr python3-h5py python3-anndata python3-biom-format python3-openpyxl python3-onnx) ;;
 esac
 

@@ -127,15 +127,23 @@ void open_browser(const std::string& address) {
 struct App {
   app::ServeOptions options;
   std::vector<std::string> hosts;
+  std::string certificate, key;
   bool no_open = false, unencrypted = false;
+
+  void take_certificate() {
+    if (certificate.empty() && !key.empty()) fail_usage("--key {}: is that of a --certificate, which is missing", key);
+    if (!certificate.empty() && unencrypted) fail_usage("--certificate encrypts, and --unencrypted does not; give one");
+    if (!certificate.empty()) options.certificate = {certificate, key.empty() ? certificate : key};
+  }
 
   void run() {
     const bool local = options.host == "127.0.0.1" || options.host == "::1" || options.host == "localhost";
     if (options.host == "localhost") options.host = "127.0.0.1";
-    if (!local && !unencrypted)
+    take_certificate();
+    if (!local && !options.certificate && !unencrypted)
       fail_usage(
-          "--host {}: others on the network could read the token and the data as they pass; use an SSH tunnel or a "
-          "proxy with TLS, or say --unencrypted",
+          "--host {}: others on the network could read the token and the data as they pass; give a --certificate, use "
+          "an SSH tunnel or a proxy with TLS, or say --unencrypted",
           options.host);
     std::error_code error;
     options.program = std::filesystem::read_symlink("/proc/self/exe", error).string();
@@ -163,13 +171,19 @@ std::function<void()> declare(Arguments& arguments) {
                  }});
   arguments.text(
       "host", "ADDRESS", app->options.host,
-      "the address to listen on, of this machine; other than the loopback interface only with --unencrypted");
+      "the address to listen on, of this machine; other than the loopback interface only with --certificate or "
+      "--unencrypted");
+  arguments.text("certificate", "FILE", app->certificate,
+                 "serve HTTPS: certificates in PEM, that of this machine's name first");
+  arguments.text("key", "FILE", app->key,
+                 "the private key of the certificate, in PEM; left out: it is in the same file");
   arguments.flag("unencrypted", app->unencrypted,
                  "with --host: whoever reads the network may read the token and the data");
   arguments.text("prefix", "PATH", app->options.prefix,
                  "the path in front of all addresses, behind a proxy: /user/anna/sheaf");
   arguments.list("allow-host", "NAMES", app->hosts,
-                 "other names of this server, behind a proxy that passes them on, separated by commas");
+                 "other names of this server, that of its certificate or those a proxy passes on, separated by commas");
+  arguments.reads({"--certificate", "--key"});
   return [app] { app->run(); };
 }
 
@@ -181,7 +195,9 @@ Command app_command() {
           {{"this folder", "sheaf app"},
            {"a folder of another machine, through a tunnel: there and here",
             "sheaf app study --port 8765 --no-open; ssh -L 8765:127.0.0.1:8765 there"},
-           {"to show results to others of this machine", "sheaf app results --read-only"}},
+           {"to show results to others of this machine", "sheaf app results --read-only"},
+           {"on the network of an institute",
+            "sheaf app study --host 0.0.0.0 --port 8765 --certificate node7.pem --allow-host node7.example.org"}},
           declare};
 }
 

@@ -48,6 +48,7 @@ struct Rescore {
       options.apply_only = true;
     }
     const auto context = common.context();
+    common.show_progress_in(folder);
     common.with_precision([&]<class T>(std::type_identity<T>) {
       const auto result = rescore_psms<T>(context, pins, options);
       if (result.log->had_ended() && !common.quiet())

@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <memory>
 
-#include <nlohmann/json.hpp>
-
 #include "command.hpp"
 #include "commands/model_arguments.hpp"
 #include "commands/search_run.hpp"
-#include "core/device_cost.hpp"
-#include "core/text.hpp"
 #include "terminal.hpp"
 #include "text/label_text.hpp"
+#include "text/plan_text.hpp"
 #include "text/search_text.hpp"
 
 namespace sheaf::cli {
@@ -45,45 +42,6 @@ struct Search {
                        pipeline_flags(result.options.pipeline), flags);
   }
 
-  /// Points of a grid; 0: they are found while the search runs.
-  static std::int64_t grid_points(const SearchSpace& space, Strategy strategy, bool extend) {
-    if (strategy != Strategy::grid || extend) return 0;
-    std::int64_t points = 1;
-    for (const auto& [name, tried] : space.tried)
-      points *= std::max<std::int64_t>(1, std::ssize(tried.numbers) + std::ssize(tried.names));
-    return points;
-  }
-
-  /// The models that the search would train, and a rough estimate of time and memory.
-  template <class T>
-  void print_plan(const Context& reader, const Dataset<T>& dataset) {
-    auto space = model.space();
-    decide(dataset, space, options);
-    const auto work = search_work(dataset, space, options);
-    const auto context = common.on_device(reader, work);
-    std::int64_t points = grid_points(space, options.strategy, options.extend);
-    if (!space.candidates.empty()) points = 0;  // models are dropped while others are tried
-    const std::int64_t splits = options.splits ? options.splits->count() : options.folds;
-    const std::int64_t levels = options.outer + (options.full ? 1 : 0);
-    const auto models = points * splits * levels + (points > 0 ? options.outer + (options.refit ? 1 : 0) : 0);
-    const double seconds = context.device().is_cpu() ? cpu_seconds(work, context.threads()) : gpu_seconds(work);
-    nlohmann::ordered_json answer{{"points", points},
-                                  {"splits", splits},
-                                  {"models", models},
-                                  {"seconds", seconds},
-                                  {"bytes", static_cast<std::int64_t>(work.data_bytes)},
-                                  {"device", to_string(context.device())},
-                                  {"title", model.name()},
-                                  {"notes", space.notes}};
-    if (common.json()) return print_data(answer.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-    const auto trained = models > 0 ? fmt::format("{} x {}, {}", counted(points, "point"), counted(splits, "split"),
-                                                  counted(models, "model"))
-                                    : fmt::format("points are found while it runs, {}", counted(splits, "split"));
-    print(fmt::format("{}: {}; about {:.2g} s, data of {}, on {}\n", model.name(), trained, seconds,
-                      format_bytes(static_cast<std::int64_t>(work.data_bytes)), to_string(context.device())));
-    for (const auto& note : space.notes) print("  - " + note + "\n");
-  }
-
   void start() {
     run.launch(common);
     run.check(!plan, input);
@@ -94,7 +52,11 @@ struct Search {
       const auto dataset = run.read<T>(common, context, input, reading);
       model.read_files(dataset);
       options.row_weights = model.row_weights();
-      if (plan) return print_plan(context, dataset);
+      if (plan) {
+        auto space = model.space();
+        decide(dataset, space, options);
+        return print_plan(common, context, planned_search(dataset, space, options, std::string(model.name())));
+      }
       auto result = run.search(context, common, dataset, model.space(), options, input, reading);
       if (result.published_elsewhere || run.follows()) return;
       if (!common.quiet()) warn(result.warnings, "results.json");

@@ -59,6 +59,7 @@ class SearchRun {
 
   /// To be called first: processes that mpirun or srun started together share the search.
   void launch(Common& common) {
+    common_ = &common;
     ranks_ = queue::launched_ranks();
     if (shares_rows_)
       common.share_rows(ranks_);
@@ -101,6 +102,8 @@ class SearchRun {
                             : force_       ? Existing::replace
                                            : Existing::refuse;
       directory_ = std::make_unique<SearchDirectory>(folder_, existing, joining_);
+      if (join_.empty() && !shows_progress_) common_->show_progress_in(folder_);
+      shows_progress_ = true;
     }
     return read_table<T>(common, context, input, reading);
   }
@@ -187,6 +190,8 @@ class SearchRun {
   }
 
   std::string what_;
+  Common* common_ = nullptr;
+  bool shows_progress_ = false;
 
   std::string folder_, join_;
   Joining joining_;

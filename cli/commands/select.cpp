@@ -51,6 +51,7 @@ struct Select {
   ReadOptions reading;
   WriteOptions writing;
   Common common;
+  bool plan = false;
 
   void run() {
     outputs.check(common.json());
@@ -64,6 +65,8 @@ struct Select {
     common.with_precision(input, [&]<class T>(std::type_identity<T>) {
       const auto dataset = read_table<T>(common, context, input, reading);
       request.options.preselected = find_features(preselected, dataset.feature_names, dataset.features());
+      if (plan)
+        return print_plan(common, context, {request.options.criterion, {}, selection_work(dataset, request), {}});
       write(context, dataset, select(common.on_device(context, selection_work(dataset, request)), dataset, request));
     });
   }
@@ -77,6 +80,7 @@ struct Select {
     const auto context = common.context();
     common.with_precision(input, [&]<class T>(std::type_identity<T>) {
       const auto dataset = model.read<T>(common, context, input, reading);
+      if (plan) return print_plan(common, context, model.plan(dataset));
       const auto result = model.run(context, common, input, reading, dataset);
       if (!result.published_elsewhere && !model.follows()) write_study(context, dataset, result);
     });
@@ -240,6 +244,7 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.text("csv", "FILE", outputs.csv, "write the selection as CSV; - is standard output");
   arguments.text("report", "FILE", outputs.report, "write an HTML page with plots that needs nothing else");
   arguments.text("save-cuts", "FILE", outputs.save_cuts, "write the cuts, to bin other datasets alike");
+  arguments.flag("plan", select->plan, "select nothing: say what it would take and, with --model, how many models");
   arguments.add(permutations_option(*select));
   declare_criterion(arguments, *select);
   select->model.declare(arguments);

@@ -7,6 +7,7 @@
 #include "commands/model_arguments.hpp"
 #include "commands/search_run.hpp"
 #include "common.hpp"
+#include "text/plan_text.hpp"
 
 namespace sheaf::cli {
 
@@ -38,6 +39,15 @@ class ModelSelection {
     model_.read_files(dataset);
     options_.row_weights = model_.row_weights();
     return run_.search(context, common, dataset, model_.space(), options_, input, reading);
+  }
+
+  template <class T>
+  PlannedWork plan(const Dataset<T>& dataset) {
+    model_.read_files(dataset);
+    options_.row_weights = model_.row_weights();
+    auto space = model_.space();
+    decide(dataset, space, options_);
+    return planned_search(dataset, space, options_, std::string(kind()));
   }
 
   void set_permutations(std::int64_t count) { options_.stability_permutations = static_cast<std::int32_t>(count); }

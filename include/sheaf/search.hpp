@@ -393,6 +393,15 @@ void decide(const Dataset<T>& dataset, SearchSpace& space, SearchOptions& option
 template <class T>
 WorkEstimate search_work(const Dataset<T>& dataset, const SearchSpace& space, const SearchOptions& options);
 
+/// The size of a search that has not begun.
+struct SearchPlan {
+  std::int64_t points = 0;  ///< of each level; 0: scores decide how many there will be
+  std::int32_t splits = 0;
+  std::int64_t models = 0;  ///< that are trained, the final one included; 0: scores decide how many
+};
+/// Over so many rows; space and options must be decided. Trains nothing.
+SearchPlan search_plan(std::int64_t rows, const SearchSpace& space, const SearchOptions& options);
+
 /// A split that trains without rows of some class, or whose test rows do not define the score to choose by, is an Error
 /// before anything is trained. Stopped (see Context) keeps the content of `log`.
 template <class T>

@@ -104,10 +104,17 @@ void serve(const ServeOptions& options, Commands commands, const std::stop_token
   const auto name = any                                           ? std::string("127.0.0.1")
                     : options.host.find(':') != std::string::npos ? "[" + options.host + "]"
                                                                   : options.host;
-  AppSite site(services,
-               {make_token(), prefix, options.hosts, "sheaf-" + sha256(folder.root() + prefix).substr(0, 8), name});
-  Server server(site, options.host, options.port);
-  begun(fmt::format("http://{}:{}{}/?token={}", name, server.port(), prefix, site.token()));
+  AppSite site(services, {.token = make_token(),
+                          .prefix = prefix,
+                          .hosts = options.hosts,
+                          .cookie = "sheaf-" + sha256(folder.root() + prefix).substr(0, 8),
+                          .address = name,
+                          .encrypted = options.certificate.has_value()});
+  Server server(site, options.host, options.port, options.certificate);
+  // A certificate is that of a name.
+  const auto shown = options.certificate && !options.hosts.empty() ? options.hosts.front() : name;
+  begun(fmt::format("{}://{}:{}{}/?token={}", options.certificate ? "https" : "http", shown, server.port(), prefix,
+                    site.token()));
   server.run(stop);
 }
 

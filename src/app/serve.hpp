@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "app/forms/forms.hpp"
+#include "app/http/server.hpp"
 
 namespace sheaf::app {
 
@@ -18,6 +20,7 @@ struct ServeOptions {
   std::uint16_t port = 0;
   std::string prefix;              ///< "/user/anna/sheaf"
   std::vector<std::string> hosts;  ///< names of this server beside those of the loopback interface
+  std::optional<Certificate> certificate;
   int jobs_at_once = 1;
   bool read_only = false;
 };

@@ -63,6 +63,8 @@ class Family {
   /// The same of all points on `splits` splits of `levels` levels of a nested search.
   virtual WorkEstimate search_work(const SearchSpace& space, const DataSummary& data, double splits,
                                    double levels) const = 0;
+  /// Points of a space that is decided.
+  virtual std::int64_t points(const SearchSpace& space) const;
   /// Numbers that training keeps for each feature.
   virtual std::int64_t numbers_per_feature() const { return 6; }
   /// Whether models leave some features without a weight.

@@ -62,6 +62,13 @@ const Family* find_family(std::string_view name) {
   return nullptr;
 }
 
+std::int64_t Family::points(const SearchSpace& space) const {
+  std::int64_t points = 1;
+  for (const auto& [name, tried] : space.tried)
+    points *= std::max<std::int64_t>(1, std::ssize(tried.numbers) + std::ssize(tried.names));
+  return points;
+}
+
 std::unique_ptr<TrainedModel> Family::read_peer(ModelReader& /*reader*/) const {
   throw InternalError("a family without a program that it stands in for was asked to read that program's file");
 }

@@ -73,7 +73,7 @@ class Engine {
   SearchLevel take_level(std::int32_t level, const std::vector<std::int32_t>& order);
   void run_outer(SearchResult& result);
   void order_points(SearchResult& result, std::vector<std::int32_t>& order);
-  std::int64_t models_to_train() const;
+  std::int64_t models_to_train(const std::vector<StrategyOptions>& strategies) const;
   std::string step_name(const std::vector<Cell>& cells) const;
   void take_race(SearchResult& result) const;
 
@@ -96,7 +96,7 @@ class Engine {
   std::vector<std::string> warnings_;
   Clock::time_point begin_ = Clock::now();
   bool cut_short_ = false;
-  bool known_total_ = false;  // of models
+  std::int64_t total_ = 0;  // of models; 0: not known before
 };
 
 Engine::Engine(const Context& context, const FamilySearch& family, const Plan& plan, const SearchOptions& options,
@@ -116,7 +116,7 @@ Engine::Engine(const Context& context, const FamilySearch& family, const Plan& p
     else
       level.strategy = std::make_unique<Race>(family, strategies, work);
   }
-  proposed.models = models_to_train();
+  proposed.models = total_ = models_to_train(strategies);
   const auto agreed = log != nullptr ? log->agree(proposed) : proposed;
   if (agreed.sizes.size() != limits_.size())
     fail("the journal is that of a search of {}, and there are {}; begin again (--force)",
@@ -176,14 +176,11 @@ std::vector<double> Engine::scores_of(const Tried& tried) const {
 }
 
 /// 0: not known before.
-std::int64_t Engine::models_to_train() const {
-  std::int64_t sum = plan_.outer_folds();
-  for (const auto& level : levels_) {
-    const auto trainings = level.strategy->trainings();
-    if (trainings == 0) return 0;
-    sum += trainings;
-  }
-  return sum;
+std::int64_t Engine::models_to_train(const std::vector<StrategyOptions>& strategies) const {
+  std::vector<std::int64_t> points;
+  for (const auto* model : models_) points.push_back(model->space().size());
+  const auto of_level = trainings(points, strategies);
+  return of_level == 0 ? 0 : plan_.levels() * of_level + plan_.outer_folds();
 }
 
 /// "searching svm, this step" if that is one of several models.
@@ -236,7 +233,7 @@ void Engine::evaluate(const std::vector<Cell>& cells, bool chosen, std::vector<M
   std::vector<std::vector<ModelScores>> found(batches.size());
   {
     std::optional<Stage> step;
-    if (!known_total_ && !cells.empty()) {
+    if (total_ == 0 && !cells.empty()) {
       std::int64_t tasks = 0;
       for (const auto& cell : cells) tasks += family_of(cell).tasks();
       step.emplace(context_.progress(), step_name(cells), tasks);
@@ -389,10 +386,8 @@ void Engine::run_outer(SearchResult& result) {
 
 void Engine::run(SearchResult& result) {
   {
-    const auto models = models_to_train();
-    known_total_ = models > 0;
     std::optional<Stage> stage;  // else each step has one of its own, whose end can be foreseen
-    if (known_total_) stage.emplace(context_.progress(), "searching", models * family_.tasks());
+    if (total_ > 0) stage.emplace(context_.progress(), "searching", total_ * family_.tasks());
     bool first = true;
     while (round(first)) first = false;
     std::vector<std::int32_t> order;

@@ -122,16 +122,11 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
   result.axes = trained->space().axes;
   result.splits = plan.splits();
   std::vector<double> work;
-  std::vector<engine::StrategyOptions> strategies;
   for (const auto& candidate : decided.candidates) {
     result.models.push_back(engine::compared_model(candidate, *trained, result.models.size()));
     work.push_back(search_work(dataset, candidate.space, result.options).operations);
-    strategies.push_back({candidate.strategy, result.options.trials, plan.splits(), context.seed(), candidate.extend,
-                          decided.choose_candidates});
   }
-  if (strategies.empty())
-    strategies.push_back(
-        {result.options.strategy, result.options.trials, plan.splits(), context.seed(), result.options.extend});
+  const auto strategies = engine::strategies_of(decided, result.options, plan.splits(), context.seed());
   auto run_options = result.options;
   if (result.options.stack > 0) run_options.refit = false;  // the final model is the stack
   engine::run_search(context, *trained, plan, run_options, strategies, work, log, result);

@@ -11,6 +11,7 @@ import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -41,14 +42,21 @@ class Server:
             [program, "app", str(folder), "--no-open", *options], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
         line = self.process.stderr.readline()
-        found = re.search(r"http://([\w.:\[\]]+):(\d+)(\S*)/\?token=([0-9a-f]{48})", line)
+        found = re.search(r"(https?)://([\w.:\[\]]+):(\d+)(\S*)/\?token=([0-9a-f]{48})", line)
         if not found:
             raise AssertionError(line + self.process.stderr.read())
-        self.host, self.port, self.token = found[1], int(found[2]), found[4]
+        self.host, self.port, self.token = found[2], int(found[3]), found[5]
+        self.encrypted = found[1] == "https"
+        self.trusted = None  # certificates
+
+    def connect(self, timeout=PATIENCE):
+        if not self.encrypted:
+            return http.client.HTTPConnection(self.host, self.port, timeout=timeout)
+        return http.client.HTTPSConnection(self.host, self.port, timeout=timeout, context=ssl.create_default_context(cafile=self.trusted))
 
     def raw(self, method, path, body=None, headers=None, timeout=PATIENCE):
         """A request as it is given; the answer with its body."""
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=timeout)
+        connection = self.connect(timeout)
         try:
             connection.request(method, path, body, headers or {})
             answer = connection.getresponse()
@@ -97,7 +105,7 @@ class Server:
 
     def events(self, path, last=None, stop=None):
         """Events (name, id, data) until the stream ends or stop(event) is true."""
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=PATIENCE)
+        connection = self.connect()
         headers = {"Authorization": f"Bearer {self.token}"}
         if last is not None:
             headers["Last-Event-ID"] = str(last)

@@ -10,6 +10,8 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
+import ssl
 import subprocess
 import sys
 
@@ -25,7 +27,7 @@ def test_whole_way(folder):
     with serving(folder) as server:
         status = server.get("/status")
         assert status["folder"] == str(folder.resolve()) and not status["read_only"]
-        assert any(device["device"] == "cpu" for device in status["devices"])
+        assert any(device["device"] == "cpu" for device in server.get("/devices")["devices"])
         assert server.get("/datasets")["datasets"] == []
 
         dataset = server.upload("trial one.csv", data)
@@ -201,9 +203,35 @@ def test_use_of_the_machine(folder):
             # How far it is and how long it still takes, though no job of this server.
             progress = server.events(f"/runs/{encoded('elsewhere')}/events",
                                      stop=lambda event: event[0] == "progress" and event[2]["seconds_left"])[-1][2]
-            assert progress["total"] == 4 * 60 * 100 and 0 < progress["done"] < progress["total"], progress
-            a_model = progress["seconds"] / progress["done"]
-            assert 0 < progress["seconds_left"] <= a_model * (progress["total"] - progress["done"]), progress
+            assert progress["stage"] == "searching" and 0 < progress["done"] < progress["total"], progress
+            assert server.get(f"/runs/{encoded('elsewhere')}")["progress"]["total"] == progress["total"]
+            other.send_signal(signal.SIGINT)
+            other.wait()
+            assert not (folder / "elsewhere/.progress.json").exists(), "an ended search is no longer on its way"
+            # What was done before takes no time when the search goes on: it says nothing about the rest.
+            other = subprocess.Popen([program, *words, "--resume"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            again = server.events(f"/runs/{encoded('elsewhere')}/events",
+                                  stop=lambda event: event[0] == "progress" and event[2]["seconds_left"])[-1][2]
+            assert again["done"] > progress["done"], (progress, again)
+            assert again["seconds_left"] >= again["seconds"] / again["done"] * (again["total"] - again["done"]), again
+        finally:
+            other.kill()
+            other.wait()
+
+
+def test_paths_in_one_batch(folder):
+    """A lasso whose alphas are left open: its size is foreseen, and its whole path is one batch, in which time is left all the same."""
+    run("generate", "regression", folder / "wide.csv", "--rows", 400, "--features", 3000, "--seed", 3)
+    with serving(folder) as server:
+        design = {"task": "search", "datasets": [encoded("wide.csv")], "settings": {"model": "lasso", "folds": 50, "threads": 1}, "name": "path"}
+        plan = server.ready("POST", "/design/estimate", design)["estimate"]
+        assert plan["points"] == 100 and plan["models"] == 100 * 50 + 1, plan
+        words = server.post("/design", design)["arguments"]
+        other = subprocess.Popen([program, *words], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            until(lambda: (folder / "path/.progress.json").exists(), "its progress")
+            seen = server.events(f"/runs/{encoded('path')}/events", stop=lambda event: event[0] == "progress" and event[2]["seconds_left"])
+            assert 0 < seen[-1][2]["done"] < seen[-1][2]["total"], seen[-1]
         finally:
             other.kill()
             other.wait()
@@ -354,6 +382,63 @@ def test_prefix(folder):
         assert server.raw("GET", "/user/anna/sheafs/api/v1/status", headers=token)[0].status == 404
         answer, _ = server.raw("GET", f"/user/anna/sheaf/?token={server.token}")
         assert answer.getheader("Location") == "/user/anna/sheaf/" and "Path=/user/anna/sheaf/" in answer.getheader("Set-Cookie")
+
+
+def make_certificate(folder, name):
+    """That of this machine by itself, and its key."""
+    chain, key = folder / f"{name}.pem", folder / f"{name}.key"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-keyout", key, "-out", chain,
+                    "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"], check=True, capture_output=True)
+    return chain, key
+
+
+def test_certificate(folder):
+    """With it the whole interface is encrypted: requests, uploads in parts, events, and refusals of what is too long."""
+    chain, key = make_certificate(folder, "own")
+    other, _ = make_certificate(folder, "other")
+    both = folder / "both.pem"
+    both.write_bytes(chain.read_bytes() + key.read_bytes())
+    study = folder / "study"
+    study.mkdir()
+    with serving(study, "--certificate", both, "--host", "0.0.0.0", "--allow-host", "localhost") as server:
+        assert server.encrypted and server.host == "localhost", "the address has the name of the certificate"
+        server.trusted = chain
+        content = b"a,label\n" + b"1,x\n2,y\n" * 100_000
+        assert server.call("PUT", "/uploads/a.csv", content)[0] == 201
+        assert server.call("GET", f"/datasets/{encoded('uploads/a.csv')}/file") == (200, content)
+        assert (study / "uploads/a.csv").read_bytes() == content
+        assert server.call("POST", "/design", b"x" * (8 << 20))[0] == 413
+        assert server.events("/events", stop=lambda event: event[0] == "jobs")
+        answer, _ = server.raw("GET", f"/?token={server.token}")
+        assert answer.getheader("Set-Cookie").endswith("; Secure")
+        server.trusted = other
+        try:
+            server.get("/status")
+            raise AssertionError("the certificate of another was shown")
+        except ssl.SSLCertVerificationError:
+            pass
+        server.trusted = chain
+        # Neither plain HTTP nor an old version of TLS is answered.
+        with socket.create_connection((server.host, server.port), timeout=30) as plain:
+            plain.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert not plain.recv(4096).startswith(b"HTTP")
+        old = subprocess.run(["openssl", "s_client", "-tls1_1", "-cipher", "DEFAULT:@SECLEVEL=0", "-connect", f"127.0.0.1:{server.port}"],
+                             stdin=subprocess.DEVNULL, capture_output=True)
+        assert old.returncode != 0
+        assert server.get("/status")["version"]
+    secret = folder / "secret.key"
+    subprocess.run(["openssl", "ec", "-in", key, "-aes128", "-passout", "pass:secret", "-out", secret], check=True, capture_output=True)
+    for words, expected in (
+        (["--certificate", "/no/such/file"], "--certificate /no/such/file"),
+        (["--certificate", key], "certificates (PEM)"),
+        (["--certificate", chain], "private key"),
+        (["--certificate", other, "--key", key], "private key"),
+        (["--certificate", chain, "--key", secret], "without a password"),
+        (["--key", key], "--certificate"),
+        (["--certificate", both, "--unencrypted"], "give one"),
+    ):
+        failed = subprocess.run([program, "app", study, "--no-open", *words], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        assert failed.returncode in (1, 2) and expected in failed.stderr and failed.stderr.count("\n") == 1, failed.stderr
 
 
 def test_one_server_a_folder(folder):

@@ -47,6 +47,7 @@ class Stages : public Progress {
 };
 
 struct Outcome {
+  SearchPlan plan;
   Counting log;
   std::vector<Stages::Seen> stages;  // of the search itself
 };
@@ -60,6 +61,10 @@ void run(const char* models, const NamedSettings& settings, Outcome& outcome) {
   for (const auto& [name, value] : settings)
     for (const auto& row : parameters<SearchOptions>())
       if (row.name == name) row.set(options, value);
+  auto decided = space;
+  auto all = options;
+  decide(dataset, decided, all);
+  outcome.plan = search_plan(dataset.rows(), decided, all);
   search(context, dataset, space, options, &outcome.log);
   for (const auto& stage : stages.list)
     if (stage.name.starts_with("searching")) outcome.stages.push_back(stage);
@@ -70,6 +75,10 @@ TEST(SearchTotals, AreKnownBeforehandWhereverScoresDoNotDecide) {
       {"svm", {{"strategy", "random"}, {"trials", "7"}, {"folds", "4"}}},
       {"knn", {{"strategy", "halving"}, {"folds", "5"}}},
       {"elastic-net-logistic", {{"folds", "3"}, {"outer", "3"}}},
+      {"elastic-net-logistic", {{"folds", "3"}, {"strategy", "random"}, {"trials", "20"}}},
+      {"linear", {{"strategy", "random"}, {"split", "leave-one-out"}}},
+      {"knn", {{"strategy", "grid"}, {"split", "leave-one-out"}}},
+      {"elastic-net-logistic,knn", {{"strategy", "grid"}, {"split", "shuffle"}, {"folds", "3"}}},
       {"svm", {{"strategy", "halving"}, {"folds", "4"}, {"outer", "2"}}}};
   for (const auto& [models, settings] : cases) {
     SCOPED_TRACE(std::string(models) + " " + settings.front().second);
@@ -77,6 +86,8 @@ TEST(SearchTotals, AreKnownBeforehandWhereverScoresDoNotDecide) {
     run(models, settings, found);
     EXPECT_GT(found.log.trained, 0);
     EXPECT_EQ(found.log.plan.models, found.log.trained);
+    EXPECT_EQ(found.plan.models, found.log.trained + 1) << "and the final one";
+    EXPECT_GT(found.plan.points, 1);
     ASSERT_EQ(found.stages.size(), 1U);
     EXPECT_EQ(found.stages[0].done, found.stages[0].total);
   }
@@ -92,6 +103,7 @@ TEST(SearchTotals, AreThoseOfEachStepIfScoresDecide) {
     Outcome found;
     run(models, settings, found);
     EXPECT_EQ(found.log.plan.models, 0);
+    EXPECT_EQ(found.plan.models, 0);
     ASSERT_GT(found.stages.size(), 1U);
     for (const auto& stage : found.stages) {
       EXPECT_TRUE(stage.name.ends_with("this step")) << stage.name;

@@ -137,7 +137,8 @@ bool Access::has_token_in_address(const Request& request) {
 }
 
 std::string Access::cookie_header() const {
-  return fmt::format("{}={}; Path={}/; HttpOnly; SameSite=Strict", options_.cookie, options_.token, options_.prefix);
+  return fmt::format("{}={}; Path={}/; HttpOnly; SameSite=Strict{}", options_.cookie, options_.token, options_.prefix,
+                     options_.encrypted ? "; Secure" : "");
 }
 
 }  // namespace sheaf::app

@@ -40,6 +40,7 @@ class Access {
     std::vector<std::string> hosts;  ///< names of this server that a proxy has
     std::string cookie;              ///< its name
     std::string address = {};        ///< on which it listens, if that is not the loopback interface
+    bool encrypted = false;          ///< the cookie travels through TLS alone
     double requests_per_second = 500;
     double wrong_tokens_per_second = 5;  ///< 24 random bytes are not guessed; this keeps logs and processors quiet
   };

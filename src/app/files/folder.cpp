@@ -86,10 +86,6 @@ std::string safe_file_name(std::string_view name) {
   return safe.empty() ? "file" : safe;
 }
 
-OpenFile::~OpenFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 OpenFile open_file(const std::string& path) {
   OpenFile file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status {};

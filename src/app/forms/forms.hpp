@@ -52,6 +52,7 @@ struct Task {
   std::vector<std::string> hidden;  ///< titles of sections that it does not have
   bool resumes = false;             ///< an interrupted one can go on
   bool model = false;               ///< has kinds of models
+  bool plans = false;               ///< says what it would take (--plan)
 };
 const std::vector<Task>& tasks();
 /// A 400 Refusal for another name.

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
 namespace sheaf::app {
 
 /// Takes a body as it arrives. Destroyed before its request was answered with success, it leaves nothing behind.
@@ -45,6 +47,8 @@ class EventStream {
   EventStream(const EventStream&) = delete;
   EventStream& operator=(const EventStream&) = delete;
   virtual ~EventStream() = default;
+  /// False: next() would have nothing. Quick, and touches no file: on the thread of the network.
+  virtual bool is_due() const { return true; }
   /// News as text of such a stream; empty: there are none.
   virtual std::string next() = 0;
   /// Nothing will follow.
@@ -60,7 +64,9 @@ class OpenFile {
     std::swap(descriptor_, other.descriptor_);
     return *this;
   }
-  ~OpenFile();
+  ~OpenFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
   int descriptor() const { return descriptor_; }
 
  private:

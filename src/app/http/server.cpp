@@ -1,445 +1,65 @@
 #include "app/http/server.hpp"
 
+#include <dlfcn.h>
+
+#include <filesystem>
+
+#include <sheaf/version.hpp>
+
+#include "app/http/tls/tls_listener.hpp"
+#include "core/fail.hpp"
+
 #if SHEAF_BEAST
 
-#include <algorithm>
-#include <array>
-#include <cctype>
-#include <limits>
-#include <list>
-#include <utility>
-
-#include <unistd.h>
-
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/thread_pool.hpp>
-#include <boost/asio/write.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
-
-#include "app/http/url.hpp"
-#include "core/fail.hpp"
+#include "app/http/listener.hpp"
 
 namespace sheaf::app {
 namespace {
 
-namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = beast::http;
-using asio::ip::tcp;
-using boost::system::error_code;
+namespace fs = std::filesystem;
 
-constexpr std::size_t part_bytes = std::size_t{256} << 10U;
-constexpr std::chrono::milliseconds event_interval{100};
-constexpr std::chrono::seconds heartbeat{15};
-
-class Session;
-
-/// The state that all connections share. It belongs to the thread of the network.
-struct Shared {
-  Site& site;
-  ServerLimits limits;
-  asio::thread_pool& workers;
-  std::size_t connections = 0;
-  std::list<Session*> waiting;  // for a request, the longest first
-};
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
+/// Beside the program, or in the folder of the installed ones.
+fs::path tls_file() {
+  const auto folder = fs::read_symlink("/proc/self/exe").parent_path();
+  const auto near = folder / "sheaf-tls.so";
+  return fs::exists(near) ? near : folder / SHEAF_PARTS_FROM_PROGRAM / "sheaf-tls.so";
 }
 
-/// A connection. Its functions run on the thread of the network; the site answers on others.
-class Session : public std::enable_shared_from_this<Session> {
- public:
-  Session(tcp::socket socket, Shared& shared)
-      : stream_(std::move(socket)), timer_(stream_.get_executor()), shared_(shared) {
-    ++shared_.connections;
-  }
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
-  ~Session() {
-    stop_waiting();
-    leave();
-  }
-
-  void start() { read_header(shared_.limits.first_request); }
-
-  void close() {
-    stop_waiting();
-    leave();
-    error_code ignored;
-    stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
-    stream_.socket().close(ignored);
-  }
-
- private:
-  using Parser = http::request_parser<http::buffer_body>;
-
-  void leave() {
-    if (counted_) --shared_.connections;
-    counted_ = false;
-  }
-
-  void stop_waiting() {
-    if (!waits_) return;
-    shared_.waiting.erase(place_);
-    waits_ = false;
-  }
-
-  void read_header(std::chrono::seconds time) {
-    parser_.emplace();
-    parser_->header_limit(shared_.limits.header_bytes);
-    parser_->body_limit(std::numeric_limits<std::uint64_t>::max());  // the site's limit is checked in take_part()
-    request_ = {};
-    received_ = 0;
-    place_ = shared_.waiting.insert(shared_.waiting.end(), this);
-    waits_ = true;
-    stream_.expires_after(time);
-    http::async_read_header(stream_, buffer_, *parser_,
-                            [self = shared_from_this()](error_code error, std::size_t) { self->on_header(error); });
-  }
-
-  void on_header(error_code error) {
-    stop_waiting();
-    if (error == http::error::header_limit || error == http::error::buffer_overflow)
-      return refuse({431, "too_large", "the header of the request is too long"});
-    if (error && error.category() == http::make_error_code(http::error::bad_target).category() &&
-        error != http::error::end_of_stream && error != http::error::partial_message)
-      return refuse({400, "bad_request", "this is not HTTP"});
-    if (error) return;
-    if (!take_header()) return refuse({400, "bad_request", "the address of the request is damaged"});
-    begin();
-  }
-
-  bool take_header() {
-    const auto& message = parser_->get();
-    const std::string_view target(message.target().data(), message.target().size());
-    const auto mark = std::min(target.find('?'), target.size());
-    if (!target.starts_with('/') || !percent_decoded(target.substr(0, mark))) return false;
-    const auto method = message.method_string();
-    request_.method.assign(method.data(), method.size());
-    request_.path = target.substr(0, mark);
-    request_.query = target.substr(std::min(mark + 1, target.size()));
-    for (const auto& field : message)
-      request_.headers.emplace_back(lower({field.name_string().data(), field.name_string().size()}),
-                                    std::string(field.value().data(), field.value().size()));
-    if (const auto length = parser_->content_length()) request_.length = *length;
-    keep_alive_ = message.keep_alive();
-    head_ = message.method() == http::verb::head;
-    return true;
-  }
-
-  void begin() {
-    try {
-      if (auto refused = shared_.site.refuse(request_)) {
-        keep_alive_ = keep_alive_ && parser_->is_done();
-        return respond(std::move(*refused));
-      }
-      plan_ = shared_.site.take_body(request_);
-    } catch (const Refusal& refusal) {
-      return refuse(refusal);
-    }
-    if (request_.length && *request_.length > plan_.limit) return refuse_body();
-    if (parser_->is_done()) return answer();
-    request_.sink = std::move(plan_.sink);
-    if (!request_.sink) stream_.expires_after(shared_.limits.body_part);
-    if (lower(request_.header("expect")) != "100-continue") return read_body();
-    static constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
-    asio::async_write(stream_, asio::buffer(go_on), [self = shared_from_this()](error_code error, std::size_t) {
-      if (!error) self->read_body();
-    });
-  }
-
-  void refuse_body() {
-    refuse({413, "too_large", fmt::format("the body may have at most {} bytes here", plan_.limit)});
-  }
-
-  void read_body() {
-    part_.resize(part_bytes);
-    auto& body = parser_->get().body();
-    body.data = part_.data();
-    body.size = part_.size();
-    body.more = true;
-    if (request_.sink) stream_.expires_after(shared_.limits.body_part);
-    http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
-      if (error && error != http::error::need_buffer) return;  // gone, or too slow
-      self->take_part();
-    });
-  }
-
-  void take_part() {
-    const auto bytes = part_.size() - parser_->get().body().size;
-    received_ += bytes;
-    if (received_ > plan_.limit) return refuse_body();
-    if (!request_.sink) {
-      request_.body.append(part_.data(), bytes);
-      return parser_->is_done() ? answer() : read_body();
-    }
-    stream_.expires_never();
-    asio::post(shared_.workers, [self = shared_from_this(), bytes] {
-      std::optional<Refusal> refusal;
-      try {
-        self->request_.sink->write({self->part_.data(), bytes});
-      } catch (const Refusal& found) {
-        refusal = found;
-      } catch (const std::exception& error) {
-        refusal = Refusal{500, "failed", error.what()};
-      }
-      asio::post(self->stream_.get_executor(), [self, refusal] {
-        if (refusal) return self->refuse(*refusal);
-        self->parser_->is_done() ? self->answer() : self->read_body();
-      });
-    });
-  }
-
-  void answer() {
-    stream_.expires_never();
-    asio::post(shared_.workers, [self = shared_from_this()] {
-      auto response = std::make_shared<Response>();
-      try {
-        *response = self->shared_.site.answer(self->request_);
-      } catch (const Refusal& refusal) {
-        *response = self->shared_.site.describe(refusal);
-      } catch (const std::exception& error) {
-        *response = self->shared_.site.describe({500, "failed", error.what()});
-      }
-      self->request_.sink.reset();
-      asio::post(self->stream_.get_executor(), [self, response] { self->respond(std::move(*response)); });
-    });
-  }
-
-  /// The rest of the request is not read.
-  void refuse(const Refusal& refusal) {
-    keep_alive_ = false;
-    request_.sink.reset();
-    respond(shared_.site.describe(refusal));
-  }
-
-  void respond(Response response) {
-    response_ = std::move(response);
-    head_message_ = http::response<http::empty_body>(static_cast<http::status>(response_.status), 11);
-    for (const auto& [name, value] : response_.headers) head_message_.insert(name, value);
-    sent_ = 0;
-    length_ = response_.file ? response_.file_length : bytes().size();
-    if (response_.events) keep_alive_ = false;
-    if (!response_.events && response_.status != 204 && response_.status != 304)
-      head_message_.set(http::field::content_length, std::to_string(length_));
-    head_message_.keep_alive(keep_alive_);
-    serializer_.emplace(head_message_);
-    stream_.expires_after(shared_.limits.write_part);
-    http::async_write_header(stream_, *serializer_, [self = shared_from_this()](error_code error, std::size_t) {
-      if (error) return;
-      if (self->response_.events) return self->send_events();
-      self->send_rest();
-    });
-  }
-
-  std::string_view bytes() const { return response_.constant.empty() ? response_.body : response_.constant; }
-
-  void send_rest() {
-    if (head_ || sent_ >= length_) return finish();
-    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(part_bytes, length_ - sent_));
-    std::string_view next;
-    if (response_.file) {
-      part_.resize(part_bytes);
-      const auto got =
-          ::pread(response_.file->descriptor(), part_.data(), size, static_cast<off_t>(response_.file_begin + sent_));
-      if (got <= 0) return close();  // cut short: the client sees that bytes are missing
-      next = {part_.data(), static_cast<std::size_t>(got)};
-    } else {
-      next = bytes().substr(static_cast<std::size_t>(sent_), size);
-    }
-    sent_ += next.size();
-    stream_.expires_after(shared_.limits.write_part);
-    asio::async_write(stream_, asio::buffer(next), [self = shared_from_this()](error_code error, std::size_t) {
-      if (!error) self->send_rest();
-    });
-  }
-
-  void finish() {
-    if (keep_alive_) {
-      response_ = {};
-      return read_header(shared_.limits.idle);
-    }
-    // The client may still be sending: it would not see the answer if the connection were closed now.
-    error_code ignored;
-    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-    stream_.expires_after(std::chrono::seconds(2));
-    discard();
-  }
-
-  void discard() {
-    part_.resize(part_bytes);
-    stream_.async_read_some(asio::buffer(part_), [self = shared_from_this()](error_code error, std::size_t bytes) {
-      self->discarded_ += bytes;
-      if (!error && self->discarded_ < 64 * part_bytes) self->discard();
-    });
-  }
-
-  /// Events are asked for at intervals, and a client that has gone is noticed by its closed connection.
-  void send_events() {
-    stream_.expires_never();
-    watch();
-    tick();
-  }
-
-  void watch() {
-    stream_.async_read_some(asio::buffer(ignored_), [self = shared_from_this()](error_code error, std::size_t) {
-      if (!error) return self->watch();
-      self->gone_ = true;
-      self->timer_.cancel();
-    });
-  }
-
-  void tick() {
-    asio::post(shared_.workers, [self = shared_from_this()] {
-      std::string text;
-      try {
-        text = self->response_.events->next();
-      } catch (...) {
-        self->failed_ = true;
-      }
-      asio::post(self->stream_.get_executor(),
-                 [self, text = std::move(text)]() mutable { self->send(std::move(text)); });
-    });
-  }
-
-  void send(std::string text) {
-    if (gone_) return;
-    const auto now = std::chrono::steady_clock::now();
-    const bool last = failed_ || response_.events->ended();
-    if (text.empty() && !last && now - spoken_ > heartbeat) text = ": \n\n";
-    if (text.empty()) return last ? close() : wait();
-    spoken_ = now;
-    text_ = std::move(text);
-    stream_.expires_after(shared_.limits.write_part);
-    asio::async_write(stream_, asio::buffer(text_), [self = shared_from_this(), last](error_code error, std::size_t) {
-      if (error) return;
-      self->stream_.expires_never();
-      last ? self->finish_events() : self->wait();
-    });
-  }
-
-  void finish_events() {
-    error_code ignored;
-    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-    stream_.expires_after(std::chrono::seconds(2));
-  }
-
-  void wait() {
-    timer_.expires_after(event_interval);
-    timer_.async_wait([self = shared_from_this()](error_code error) {
-      if (!error && !self->gone_) self->tick();
-    });
-  }
-
-  beast::tcp_stream stream_;
-  asio::steady_timer timer_;
-  Shared& shared_;
-  beast::flat_buffer buffer_{std::size_t{128} << 10U};
-  std::optional<Parser> parser_;
-  Request request_;
-  BodyPlan plan_;
-  std::uint64_t received_ = 0, discarded_ = 0;
-  std::vector<char> part_;
-  bool keep_alive_ = false, head_ = false;
-  Response response_;
-  http::response<http::empty_body> head_message_;
-  std::optional<http::response_serializer<http::empty_body>> serializer_;
-  std::uint64_t sent_ = 0, length_ = 0;
-  std::list<Session*>::iterator place_;
-  bool waits_ = false;
-  bool counted_ = true;
-  bool gone_ = false, failed_ = false;  // of events
-  std::string text_;
-  std::array<char, 64> ignored_{};
-  std::chrono::steady_clock::time_point spoken_ = std::chrono::steady_clock::now();
-};
+/// TLS is a file of its own, so that no other command loads OpenSSL, and the program starts where there is none.
+TlsListener* tls_listener(const Certificate& certificate) {
+  const auto path = tls_file().string();
+  void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr)
+    fail(
+        "--certificate {}: this program has no part for TLS ({}); build it with OpenSSL (libssl-dev), or let a proxy "
+        "serve TLS",
+        certificate.chain, ::dlerror());
+  const auto* const version = static_cast<const char* const*>(::dlsym(library, "sheaf_tls_version"));
+  if (version == nullptr || *version != std::string_view(SHEAF_VERSION))
+    fail("{}: is not of this version of Sheaf", path);
+  return reinterpret_cast<TlsListener*>(::dlsym(library, "sheaf_tls_listener"));
+}
 
 }  // namespace
 
-struct Server::State {
-  State(Site& site, const ServerLimits& limits)
-      : workers(static_cast<std::size_t>(limits.threads)), shared{site, limits, workers, 0, {}} {}
-
-  void listen(const std::string& address, std::uint16_t port) {
-    error_code error;
-    const auto where = asio::ip::make_address(address, error);
-    if (error) fail("--host {}: is no address of this machine, such as 127.0.0.1 or ::1", address);
-    const tcp::endpoint endpoint(where, port);
-    acceptor.open(endpoint.protocol(), error);
-    if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor.bind(endpoint, error);
-    if (!error) acceptor.listen(tcp::acceptor::max_listen_connections, error);
-    if (error)
-      fail("{}:{}: cannot listen there: {}; give another --port, or 0 for any that is free", address, port,
-           error.message());
-  }
-
-  void accept() {
-    acceptor.async_accept([this](error_code error, tcp::socket socket) {
-      if (error == asio::error::operation_aborted) return;
-      if (!error) {
-        make_room();
-        if (shared.connections < shared.limits.connections)
-          std::make_shared<Session>(std::move(socket), shared)->start();
-        return accept();
-      }
-      pause.expires_after(std::chrono::milliseconds(100));  // no descriptors are left, for instance
-      pause.async_wait([this](error_code) { accept(); });
-    });
-  }
-
-  /// Connections that wait for a request give way to new ones.
-  void make_room() {
-    if (shared.connections >= shared.limits.connections && !shared.waiting.empty()) shared.waiting.front()->close();
-  }
-
-  asio::thread_pool workers;
-  Shared shared;
-  asio::io_context io{1};  // its end is that of all connections, which use what stands above
-  tcp::acceptor acceptor{io};
-  asio::steady_timer pause{io};
-};
-
-Server::Server(Site& site, const std::string& address, std::uint16_t port, const ServerLimits& limits)
-    : state_(std::make_unique<State>(site, limits)) {
-  state_->listen(address, port);
-}
-
-Server::~Server() = default;
-
-std::uint16_t Server::port() const { return state_->acceptor.local_endpoint().port(); }
-
-void Server::run(const std::stop_token& stop) {
-  state_->accept();
-  const std::stop_callback on_stop(stop, [this] { state_->io.stop(); });
-  state_->io.run();
-  state_->workers.join();
+Server::Server(Site& site, const std::string& address, std::uint16_t port,
+               const std::optional<Certificate>& certificate, const ServerLimits& limits) {
+  if (certificate)
+    listener_.reset(tls_listener(*certificate)(site, address, port, *certificate, limits));
+  else
+    listener_ = std::make_unique<PortListener<PlainStream>>(site, address, port, limits);
 }
 
 }  // namespace sheaf::app
 
 #else
 
-#include "core/fail.hpp"
-
 namespace sheaf::app {
 
-struct Server::State {};
-
-Server::Server(Site&, const std::string&, std::uint16_t, const ServerLimits&) {
+Server::Server(Site&, const std::string&, std::uint16_t, const std::optional<Certificate>&, const ServerLimits&) {
   fail(
       "this program was built without Boost.Beast, so that it serves no page; install libboost-dev and build it again");
 }
-Server::~Server() = default;
-std::uint16_t Server::port() const { return 0; }
-void Server::run(const std::stop_token&) {}
 
 }  // namespace sheaf::app
 

@@ -1,9 +1,11 @@
-// HTTP/1.1 over TCP: one thread for the network, a few for answers. Boost.Beast parses; it is seen by server.cpp alone.
+// HTTP/1.1 over TCP or TLS: one thread for the network, a few for answers. Boost.Beast parses; server.cpp alone sees
+// it.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -22,21 +24,36 @@ struct ServerLimits {
   int threads = 4;                         ///< that answer
 };
 
+/// Files that make a server one of TLS: the chain of certificates, its own first, and the private key.
+struct Certificate {
+  std::string chain, key;
+};
+
+/// A port that is listened to.
+class Listener {
+ public:
+  Listener() = default;
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  virtual ~Listener() = default;
+  virtual std::uint16_t port() const = 0;
+  /// Serves until `stop` is requested.
+  virtual void run(const std::stop_token& stop) = 0;
+};
+
 class Server {
  public:
-  /// Listens. Port 0: any that is free. An address or port that cannot be had is an Error.
-  Server(Site& site, const std::string& address, std::uint16_t port, const ServerLimits& limits = {});
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
-  ~Server();
+  /// Listens, without encryption if there is no certificate. Port 0: any that is free. An address or port that cannot
+  /// be had and files that are no certificate are Errors.
+  Server(Site& site, const std::string& address, std::uint16_t port, const std::optional<Certificate>& certificate = {},
+         const ServerLimits& limits = {});
 
-  std::uint16_t port() const;
+  std::uint16_t port() const { return listener_->port(); }
   /// Serves until `stop` is requested.
-  void run(const std::stop_token& stop);
+  void run(const std::stop_token& stop) { listener_->run(stop); }
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<Listener> listener_;
 };
 
 }  // namespace sheaf::app

@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <fstream>
-#include <iterator>
 #include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/http/message.hpp"
 
 namespace sheaf::app {
 namespace {
@@ -18,12 +22,17 @@ constexpr std::array<std::pair<JobState, std::string_view>, 6> states{{{JobState
                                                                        {JobState::failed, "failed"}}};
 
 /// The end of a file that may be long.
-std::string tail_of(const std::string& path, std::streamoff most) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) return {};
-  const std::streamoff size = file.tellg();
-  file.seekg(std::max<std::streamoff>(0, size - most));
-  return {std::istreambuf_iterator<char>(file), {}};
+/// Of a regular file, no link.
+std::string tail_of(const std::string& path, off_t most) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) return {};
+  const OpenFile file(descriptor);
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  std::string text(static_cast<std::size_t>(std::min(status.st_size, most)), '\0');
+  const auto got = ::pread(descriptor, text.data(), text.size(), status.st_size - static_cast<off_t>(text.size()));
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return text;
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ Json to_record(const Job& job);
 /// Nothing if the record is damaged.
 std::optional<Job> job_from(const Json& record);
 
-/// How far a process is, as it writes it to the file of the variable SHEAF_PROGRESS; null: not known.
+/// How far a process is, as it writes it to a file (docs/app.md); null: not known.
 Json read_progress(const std::string& path);
 /// The message of the error that a log ends with; empty: it ends with none.
 std::string error_in(const std::string& log);

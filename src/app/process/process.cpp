@@ -5,7 +5,6 @@
 #include <charconv>
 #include <csignal>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <sstream>
 
@@ -74,13 +73,6 @@ std::optional<ProcessName> find_process(pid_t pid) {
 }
 
 bool is_running(const ProcessName& process) { return process.pid > 0 && find_process(process.pid) == process; }
-
-double age_of(const ProcessName& process) {
-  timespec now{};  // since the machine started, as process.start is
-  ::clock_gettime(CLOCK_BOOTTIME, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec) -
-         static_cast<double>(process.start) / static_cast<double>(::sysconf(_SC_CLK_TCK));
-}
 
 void signal_process(const ProcessName& process, int signal) {
   if (is_running(process)) ::kill(process.pid, signal);

@@ -21,8 +21,6 @@ struct ProcessName {
 /// Nothing if there is no such process, or it has ended and waits for its parent.
 std::optional<ProcessName> find_process(pid_t pid);
 bool is_running(const ProcessName& process);
-/// Seconds since it was started.
-double age_of(const ProcessName& process);
 /// Sends a signal unless the process has ended.
 void signal_process(const ProcessName& process, int signal);
 /// A process of this user whose environment has this entry.

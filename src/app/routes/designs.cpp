@@ -36,8 +36,7 @@ Response design(Services& services, Call& call) {
 
 Response estimate(Services& services, Call& call) {
   const auto design = valid_design_from(services, call.object());
-  if (design.task->name != "search")
-    return json_response({{"state", "failed"}, {"message", "an estimate is made of searches alone"}});
+  if (!design.task->plans) throw Refusal{400, "bad_request", "this task says not before what it takes", "task"};
   auto words = words_of(design);
   words.emplace_back("--plan");
   words.emplace_back("--json");

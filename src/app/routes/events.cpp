@@ -11,7 +11,6 @@
 #include "app/process/use.hpp"
 #include "app/routes/job_json.hpp"
 #include "app/routes/route.hpp"
-#include "app/runs/journal_progress.hpp"
 
 namespace sheaf::app {
 namespace {
@@ -90,7 +89,6 @@ class JournalTail {
     if (size < place_) {
       place_ = 0;
       line_ = 0;
-      progress_.restart();
       events += event("restart", Json::object());
     }
     std::string text(std::min<std::size_t>(static_cast<std::size_t>(std::max<off_t>(size - place_, 0)), most_bytes_),
@@ -99,7 +97,7 @@ class JournalTail {
     text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     std::size_t at = 0;
     for (auto end = text.find('\n'); end != text.npos; end = text.find('\n', at)) {
-      events += line_event(std::string_view(text).substr(at, end - at), ++line_ > after);
+      if (++line_ > after) events += line_event(std::string_view(text).substr(at, end - at));
       at = end + 1;
     }
     more_ = at > 0 && static_cast<off_t>(text.size()) < size - place_;
@@ -109,21 +107,15 @@ class JournalTail {
   }
   /// Lines were left for the next time.
   bool more() const { return more_; }
-  JournalProgress& progress() { return progress_; }
 
  private:
-  std::string line_event(std::string_view line, bool is_new) {
+  std::string line_event(std::string_view line) const {
     if (line.size() <= check_digits) return {};
     const auto record = parse_json<Json>(line.substr(check_digits + 1));
-    if (!record.is_object()) return {};
-    if (record.contains("plan")) progress_.take_plan(record["plan"]);
-    if (const auto* models = models_in(record); models != nullptr && models->is_array())
-      progress_.take_models(std::ssize(*models));
-    return is_new ? record_event(record, line_) : std::string();
+    return record.is_object() ? record_event(record, line_) : std::string();
   }
 
   std::string path_;
-  JournalProgress progress_;
   off_t place_ = 0;
   std::int64_t line_ = 0;
   std::size_t most_bytes_ = most_bytes;
@@ -162,23 +154,13 @@ class RunEvents : public EventStream {
     if (state != state_ && !over) text += event("state", {{"state", state}});
     state_ = state;
     if (over) return text;
-    auto progress = run.job ? read_progress(services_.jobs.progress_of(run.job->id)) : Json();
-    if (run.process) {
+    if (run.process)
       if (const auto use = meter_.measure(*run.process)) text += event("use", use_json(*use));
-      if (progress.is_null()) progress = progress_by_journal(run);
-    }
+    auto progress = services_.runs.progress_of(run);
     if (progress.is_null()) return text;
     if (progress != progress_) text += event("progress", progress);
     progress_ = std::move(progress);
     return text;
-  }
-
-  /// Of a search that another program started, which keeps no file of its progress here.
-  Json progress_by_journal(const Run& run) {
-    if (run.about->kind != "search" && run.about->kind != "study") return {};
-    const double now = now_in_seconds();
-    return journal_.progress().json(
-        {now, now - age_of(*run.process), run.folder.settings.modified, run.folder.journal.modified});
   }
 
   Services& services_;
@@ -197,10 +179,11 @@ class FolderEvents : public EventStream {
  public:
   explicit FolderEvents(Services& services) : services_(services) {}
 
+  bool is_due() const override { return services_.jobs.revision() != revision_ || Clock::now() >= look_; }
   std::string next() override {
     const auto now = Clock::now();
     std::string text;
-    if (services_.jobs.revision() != revision_ || now >= look_) {
+    if (is_due()) {
       revision_ = services_.jobs.revision();
       auto jobs = text_of(jobs_json(services_));
       if (jobs != jobs_) text += fmt::format("event: jobs\ndata: {}\n\n", jobs);

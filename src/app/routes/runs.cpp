@@ -122,7 +122,7 @@ Response one(Services& services, Call& call) {
   std::sort(files.begin(), files.end());
   for (const auto& [name, bytes] : files)
     json["files"].push_back({{"name", name}, {"bytes", bytes}, {"table", is_table(name)}});
-  json["progress"] = run.job && run.state == "running" ? read_progress(services.jobs.progress_of(run.job->id)) : Json();
+  json["progress"] = run.state == "running" ? services.runs.progress_of(run) : Json();
   json["message"] = run.job ? run.job->message : std::string();
   json["command"] = command_of(services, run);
   return json_response(json);

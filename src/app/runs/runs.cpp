@@ -7,6 +7,7 @@
 
 #include "app/runs/locks.hpp"
 #include "app/runs/summary.hpp"
+#include "queue/progress_name.hpp"
 
 namespace sheaf::app {
 namespace {
@@ -176,6 +177,12 @@ Run Runs::find(const std::string& id) {
   if (run.state == "running") run.process = process_of(run, locked);
   run.about = std::make_shared<const RunSummary>(std::move(about));
   return run;
+}
+
+Json Runs::progress_of(const Run& run) const {
+  auto progress = run.job ? read_progress(jobs_.progress_of(run.job->id)) : Json();
+  if (!progress.is_null()) return progress;
+  return read_progress(folder_.root() + "/" + run.folder.path + "/" + queue::progress_name);
 }
 
 Json Runs::json(const Run& run) const {

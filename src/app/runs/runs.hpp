@@ -39,6 +39,8 @@ class Runs {
   /// A 404 Refusal if it is none.
   Run find(const std::string& id);
   Json json(const Run& run) const;
+  /// As its process writes it, whoever started it; null: not known.
+  Json progress_of(const Run& run) const;
   bool truncated() { return lister_.list()->truncated; }
 
  private:

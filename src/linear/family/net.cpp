@@ -550,10 +550,12 @@ class NetRow : public FamilyRow<NetRow, NetOptions> {
   }
   WorkEstimate search_work(const SearchSpace& space, const DataSummary& data, double splits,
                            double levels) const override {
-    const auto alphas = space.numbers("alpha").empty() ? static_cast<double>(space.get<NetOptions>().alpha_count)
-                                                       : static_cast<double>(space.numbers("alpha").size());
-    return linear::work_of_passes(
-        data, alphas * static_cast<double>(space.numbers("l1-ratio").size()) * splits * levels * descent_passes);
+    return linear::work_of_passes(data, static_cast<double>(points(space)) * splits * levels * descent_passes);
+  }
+  /// Alphas that were left open are found from the data, but not how many.
+  std::int64_t points(const SearchSpace& space) const override {
+    const auto given = Family::points(space);
+    return space.numbers("alpha").empty() ? given * space.get<NetOptions>().alpha_count : given;
   }
   bool selects_features(const ModelOptions& options) const override { return options.get<NetOptions>().l1_ratio != 0; }
   bool wants_scaling(const ModelOptions& options) const override { return !options.get<NetOptions>().standardise; }

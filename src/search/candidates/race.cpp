@@ -32,16 +32,6 @@ Race::Race(const FamilySearch& family, const std::vector<StrategyOptions>& optio
   });
 }
 
-std::int64_t Race::trainings() const {
-  std::int64_t sum = 0;
-  for (const auto& runner : runners_) {
-    const auto own = runner.strategy->trainings();
-    if (own == 0 || drops_) return 0;
-    sum += own;
-  }
-  return sum;
-}
-
 std::vector<Trial> Race::joined(const Runner& runner, const std::vector<Trial>& own, std::int32_t splits) const {
   std::vector<Trial> trials;
   for (const auto& trial : own)

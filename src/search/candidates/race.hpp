@@ -29,7 +29,6 @@ class Race : public PointStrategy {
   /// `options` and `work`: of each of the family's models. The family must outlive it.
   Race(const FamilySearch& family, const std::vector<StrategyOptions>& options, std::span<const double> work);
 
-  std::int64_t trainings() const override;
   std::vector<Trial> next() override;
   void learn(const Point& point, double score) override;
   void learn_splits(const Point& point, std::span<const double> splits, double score) override;

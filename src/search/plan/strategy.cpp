@@ -18,6 +18,12 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 /// NaN is worst.
 double rated(double score) { return std::isnan(score) ? -std::numeric_limits<double>::infinity() : score; }
 
+/// Of so many points.
+std::int64_t drawn_points(std::int64_t points, std::int32_t trials) {
+  const auto third = std::max<std::int64_t>(10, points / 3);
+  return std::min<std::int64_t>(points, trials > 0 ? trials : third);
+}
+
 /// Strategies that stay on the lattice: places are numbers of its points.
 class OnLattice : public PointStrategy {
  public:
@@ -43,9 +49,6 @@ class OnLattice : public PointStrategy {
  protected:
   virtual std::vector<std::int32_t> next_places() = 0;
 
-  std::int64_t trainings_of(const std::vector<std::int32_t>& places) const {
-    return std::ssize(places) * options_.splits;
-  }
   bool known(std::int32_t place) const { return !std::isnan(scores_[static_cast<std::size_t>(place)]); }
   bool anything_known() const {
     return std::any_of(scores_.begin(), scores_.end(), [](double score) { return !std::isnan(score); });
@@ -58,9 +61,8 @@ class OnLattice : public PointStrategy {
   /// The same for all levels.
   std::vector<std::int32_t> drawn() const {
     auto places = all();
-    const auto third = std::max(10, space_.size() / 3);
     Random(options_.seed).shuffle(std::span(places));
-    places.resize(std::min(places.size(), static_cast<std::size_t>(options_.trials > 0 ? options_.trials : third)));
+    places.resize(static_cast<std::size_t>(drawn_points(space_.size(), options_.trials)));
     return places;
   }
   /// The best point; the first of equally good ones.
@@ -100,7 +102,6 @@ class OnLattice : public PointStrategy {
 class Grid : public OnLattice {
  public:
   using OnLattice::OnLattice;
-  std::int64_t trainings() const override { return trainings_of(all()); }
 
  private:
   std::vector<std::int32_t> next_places() override { return all(); }
@@ -178,7 +179,6 @@ class ExtendingGrid : public PointStrategy {
 class Drawn : public OnLattice {
  public:
   using OnLattice::OnLattice;
-  std::int64_t trainings() const override { return trainings_of(drawn()); }
 
  private:
   std::vector<std::int32_t> next_places() override { return drawn(); }
@@ -327,28 +327,37 @@ class Narrowing : public PointStrategy {
   std::map<Point, Place> places_;  // of what was asked for
 };
 
+constexpr std::int64_t finalists = 3;  // of a halving: so few are compared on all splits at once
+
+std::int64_t better_half(std::int64_t points) { return std::max(std::min(finalists, points), (points + 1) / 2); }
+
+/// How many of all splits the points that are left are tried on next.
+std::int32_t splits_after(std::int32_t reached, std::int64_t points, std::int32_t all) {
+  return points <= finalists ? all : std::min(all, std::max(1, 2 * reached));
+}
+
+/// Splits that a point was tried on before are not trained again.
+std::int64_t halving_trainings(std::int64_t points, std::int32_t splits) {
+  std::int64_t sum = 0;
+  for (std::int32_t reached = 0; reached < splits;) {
+    if (reached > 0) points = better_half(points);
+    const auto next = splits_after(reached, points, splits);
+    sum += points * (next - reached);
+    reached = next;
+  }
+  return sum;
+}
+
 /// All points on one split; the better half of them on two, the better half of those on four, and so on. Only those
 /// that reach all splits can be chosen.
 class Halving : public PointStrategy {
  public:
   Halving(const Space& space, const StrategyOptions& options) : left_(space.lattice), splits_(options.splits) {}
 
-  /// Splits that a point was tried on before are not trained again.
-  std::int64_t trainings() const override {
-    std::int64_t sum = 0;
-    auto left = left_.size();
-    for (std::int32_t reached = 0; reached < splits_;) {
-      if (reached > 0) left = better_half(left);
-      const auto next = splits_after(reached, left);
-      sum += static_cast<std::int64_t>(left) * (next - reached);
-      reached = next;
-    }
-    return sum;
-  }
   std::vector<Trial> next() override {
     if (reached_ == splits_) return {};
     if (reached_ > 0) keep_better_half();
-    reached_ = splits_after(reached_, left_.size());
+    reached_ = splits_after(reached_, std::ssize(left_), splits_);
     std::vector<Trial> trials;
     for (const auto& point : left_) trials.push_back({point, reached_});
     return trials;
@@ -356,16 +365,10 @@ class Halving : public PointStrategy {
   void learn(const Point& point, double score) override { scores_[point] = rated(score); }
 
  private:
-  static constexpr std::size_t finalists = 3;  // so few are compared on all splits at once
-
   void keep_better_half() {
     std::stable_sort(left_.begin(), left_.end(),
                      [&](const Point& a, const Point& b) { return scores_.at(a) > scores_.at(b); });
-    left_.resize(better_half(left_.size()));
-  }
-  static std::size_t better_half(std::size_t points) { return std::max(std::min(finalists, points), (points + 1) / 2); }
-  std::int32_t splits_after(std::int32_t reached, std::size_t points) const {
-    return points <= finalists ? splits_ : std::min(splits_, std::max(1, 2 * reached));
+    left_.resize(static_cast<std::size_t>(better_half(std::ssize(left_))));
   }
 
   std::vector<Point> left_;
@@ -375,6 +378,30 @@ class Halving : public PointStrategy {
 };
 
 }  // namespace
+
+std::int64_t tried_points(std::int64_t points, const StrategyOptions& options) {
+  switch (options.strategy) {
+    case Strategy::grid:
+      return options.extend ? 0 : points;
+    case Strategy::random:
+      return drawn_points(points, options.trials);
+    case Strategy::halving:
+      return points;
+    default:
+      return 0;
+  }
+}
+
+std::int64_t trainings(std::span<const std::int64_t> points, std::span<const StrategyOptions> options) {
+  std::int64_t sum = 0;
+  for (std::size_t k = 0; k < options.size(); ++k) {
+    const auto tried = options[k].race ? 0 : tried_points(points[k], options[k]);
+    if (tried == 0) return 0;
+    const auto splits = options[k].splits;
+    sum += options[k].strategy == Strategy::halving ? halving_trainings(tried, splits) : tried * splits;
+  }
+  return sum;
+}
 
 std::unique_ptr<PointStrategy> make_strategy(const Space& space, const StrategyOptions& options) {
   switch (options.strategy) {

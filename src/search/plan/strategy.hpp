@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include <sheaf/search.hpp>
+
 #include "family/space.hpp"
 
 namespace sheaf::engine {
@@ -23,9 +25,6 @@ class PointStrategy {
   PointStrategy& operator=(const PointStrategy&) = delete;
   virtual ~PointStrategy() = default;
 
-  /// Points times splits that will have been tried at the end; 0: that depends on their scores. Before the first
-  /// next().
-  virtual std::int64_t trainings() const { return 0; }
   /// None: the search is over. No point is returned twice.
   virtual std::vector<Trial> next() = 0;
   /// Reports the score of a trial: larger is better, NaN is worst.
@@ -44,6 +43,14 @@ struct StrategyOptions {
   bool extend = false;  // a grid is extended beyond its ends while scores rise there
   bool race = false;    // among several models: those that fall behind on few splits are dropped
 };
+/// Strategies of the candidates or, of a space without, of its one model; space and options must be decided.
+std::vector<StrategyOptions> strategies_of(const SearchSpace& space, const SearchOptions& options, std::int32_t splits,
+                                           std::uint64_t seed);
+/// How many of so many points a level tries; 0: that depends on their scores.
+std::int64_t tried_points(std::int64_t points, const StrategyOptions& options);
+/// Points times splits that a level will have tried at the end, of models with so many points each; 0: that depends on
+/// their scores.
+std::int64_t trainings(std::span<const std::int64_t> points, std::span<const StrategyOptions> options);
 /// The space must outlive it.
 std::unique_ptr<PointStrategy> make_strategy(const Space& space, const StrategyOptions& options);
 

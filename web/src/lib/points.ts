@@ -50,13 +50,14 @@ export function pointsOf(results: Results): Points {
   return { list, axes, sizeName, metrics: list[0] ? Object.keys(list[0].scores) : [] };
 }
 
-/** Mean, standard deviation (of a sample) and standard error of what is known so far. */
+/** Mean, standard deviation (of a sample) and standard error of what is known so far; one value has no spread. */
 export function summarise(values: (number | null)[]): Summary {
   const known = values.filter((value): value is number => value != null && Number.isFinite(value));
   const n = known.length;
   if (n === 0) return { mean: null, standard_deviation: null, standard_error: null, splits: 0 };
   const mean = known.reduce((a, b) => a + b, 0) / n;
-  const deviation = n > 1 ? Math.sqrt(known.reduce((sum, v) => sum + (v - mean) ** 2, 0) / (n - 1)) : 0;
+  if (n === 1) return { mean, standard_deviation: null, standard_error: null, splits: 1 };
+  const deviation = Math.sqrt(known.reduce((sum, v) => sum + (v - mean) ** 2, 0) / (n - 1));
   return { mean, standard_deviation: deviation, standard_error: deviation / Math.sqrt(n), splits: n };
 }
 

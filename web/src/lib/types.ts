@@ -20,7 +20,6 @@ export interface Status {
   version: string;
   folder: string;
   read_only: boolean;
-  devices: Device[];
   disk_free_bytes: number;
   largest_upload_bytes: number;
   jobs_at_once: number;
@@ -141,6 +140,8 @@ export interface Task {
   title: string;
   about: string;
   input: "table" | "psms";
+  /** Says what it would take before it starts. */
+  plans: boolean;
   sections: Section[];
 }
 

@@ -1,9 +1,10 @@
 // A field for one row of the parameter table.
 import { useId } from "preact/hooks";
 
+import { get } from "../../lib/api";
 import { bytes } from "../../lib/format";
-import { status, useStore } from "../../lib/store";
-import type { Metric, Parameter, Parameters, Settings } from "../../lib/types";
+import { useLoad } from "../../lib/hooks";
+import type { Device, Metric, Parameter, Parameters, Settings } from "../../lib/types";
 
 type Value = Settings[string] | undefined;
 
@@ -140,7 +141,7 @@ function Chips({ parameter, value, onChange, noted, kinds }: FieldProps & { note
 
 /** Devices of this machine with their free memory; several share the work. */
 function Devices({ parameter, value, onChange, noted }: FieldProps & { noted: Noted }) {
-  const devices = useStore(status)?.devices ?? [];
+  const devices = useLoad((signal) => get<{ devices: Device[] }>("devices", {}, signal), []).value?.devices ?? [];
   const chosen = textOf(value).split("+").filter((name) => name && name !== "auto");
   const toggle = (name: string, on: boolean) => {
     const next = devices.map(({ device }) => device).filter((one) => (one === name ? on : chosen.includes(one)));

@@ -66,7 +66,7 @@ export function DesignForm(props: { design: Design; onChange: (design: Design) =
           <SectionFields key={task.name + section.name} {...{ section, design, models, errors, task }} metrics={parameters.metrics} kinds={parameters.kinds} onSet={set} />
         ))}
       </div>
-      <Beside design={settled} answer={checked} ready={ready} onStart={start} onName={(name) => props.onChange({ ...design, name })} />
+      <Beside design={settled} answer={checked} ready={ready} plans={task.plans} onStart={start} onName={(name) => props.onChange({ ...design, name })} />
     </div>
   );
 }
@@ -109,7 +109,7 @@ function SectionFields(props: SectionProps) {
   );
   const more = rest.length > 0 && (
     <details class="more" open={all || rest.some(({ name }) => errors.has(name))} onToggle={(event) => setAll(event.currentTarget.open)}>
-      <summary>{main.length === 0 ? plural(rest.length, "option") : `${rest.length} more`}</summary>
+      <summary>{main.length === 0 ? plural(rest.length, "option") : plural(rest.length, "more option")}</summary>
       <div class="fields more-fields">{rest.map(field)}</div>
     </details>
   );
@@ -132,7 +132,7 @@ const languages = [
   { name: "r", title: "R" },
 ];
 
-function Beside(props: { design: Design; answer: ReturnType<typeof useLoad<DesignAnswer | null>>; ready: boolean; onStart: () => void; onName: (name: string) => void }) {
+function Beside(props: { design: Design; answer: ReturnType<typeof useLoad<DesignAnswer | null>>; ready: boolean; plans: boolean; onStart: () => void; onName: (name: string) => void }) {
   const [language, setLanguage] = useState("command");
   const server = useStore(status);
   const { value: answer, error, again } = props.answer;
@@ -153,7 +153,7 @@ function Beside(props: { design: Design; answer: ReturnType<typeof useLoad<Desig
               <label for="design-name">Folder of the results</label>
               <input id="design-name" value={props.design.name ?? ""} placeholder={answer.name} autocomplete="off" onInput={(event) => props.onName(event.currentTarget.value)} />
             </div>
-            {answer.valid && <EstimateView design={props.design} />}
+            {answer.valid && props.plans && <EstimateView design={props.design} />}
             <Button kind="main" disabled={!answer.valid || server?.read_only} onClick={props.onStart}>
               Start
             </Button>
