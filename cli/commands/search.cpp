@@ -97,7 +97,7 @@ struct Search {
       if (plan) return print_plan(context, dataset);
       auto result = run.search(context, common, dataset, model.space(), options, input, reading);
       if (result.published_elsewhere || run.follows()) return;
-      if (!common.quiet()) warn(result.warnings, "results.json");
+      if (!common.quiet()) warn(run.later(result.warnings), "results.json");
       if (common.json()) print_data(search_json(result));
       std::erase_if(result.notes, [&](const std::string& note) { return said(dataset.notes, note); });
       if (!common.json() && !common.quiet())
