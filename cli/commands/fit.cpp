@@ -55,7 +55,8 @@ struct Fit {
       if (!common.quiet()) say_findings(data_findings(reader, dataset));
       auto decided = pipeline;
       decide_steps(dataset, options, decided);
-      if (!common.quiet() && !decided.scale) warn(family.warnings_before(dataset, options));
+      if (!common.quiet() && !decided.scale && decided.transforms.empty())
+        warn(family.warnings_before(dataset, options));
       const auto context = common.on_device(reader, training_work(dataset, options));
       Model trained = fit(context, dataset, options, model.row_weights(), pipeline);
       const auto made = find_made_from(input);

@@ -59,7 +59,7 @@ struct Search {
       }
       auto result = run.search(context, common, dataset, model.space(), options, input, reading);
       if (result.published_elsewhere || run.follows()) return;
-      if (!common.quiet()) warn(result.warnings, "results.json");
+      if (!common.quiet()) warn(run.later(result.warnings), "results.json");
       if (common.json()) print_data(search_json(result));
       std::erase_if(result.notes, [&](const std::string& note) { return said(dataset.notes, note); });
       if (!common.json() && !common.quiet())

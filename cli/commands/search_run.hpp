@@ -1,6 +1,7 @@
 // A search with a folder for its results, in which it can be continued; shared by the commands that search.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <string>
@@ -120,11 +121,12 @@ class SearchRun {
     const auto then = directory_ ? directory_->device() : std::nullopt;
     const auto context =
         then ? common.on_device(reader, *then) : common.on_device(reader, search_work(dataset, space, options));
-    if (!common.quiet() && !options.pipeline.scale)
-      warn(space.options.family().warnings_before(dataset, space.options));
+    early_ = scale_warnings(dataset, space, options.pipeline);
+    if (!common.quiet()) warn(early_);  // such features make training slow
     const auto with_warning = [&](SearchResult result) {
       if (directory_) result.notes.insert(result.notes.begin(), dataset.notes.begin(), dataset.notes.end());
       if (made) result.notes.insert(result.notes.begin(), warning_of(*made, input));
+      result.warnings.insert(result.warnings.end(), early_.begin(), early_.end());
       for (const auto& finding : findings)
         (finding.level == Finding::Level::warning ? result.warnings : result.notes).push_back(finding.message);
       return result;
@@ -150,7 +152,29 @@ class SearchRun {
     return result;
   }
 
+  /// Those of a result that search() has not printed.
+  std::vector<std::string> later(std::vector<std::string> warnings) const {
+    std::erase_if(warnings,
+                  [&](const auto& text) { return std::find(early_.begin(), early_.end(), text) != early_.end(); });
+    return warnings;
+  }
+
  private:
+  /// About features that no step scales, of the model or of those to be compared.
+  template <class T>
+  static std::vector<std::string> scale_warnings(const Dataset<T>& dataset, const SearchSpace& space,
+                                                 const PipelineOptions& steps) {
+    std::vector<std::string> list;
+    const auto add = [&](const ModelOptions& model, const PipelineOptions& own) {
+      if (own.scale || !own.transforms.empty()) return;
+      for (auto& text : model.family().warnings_before(dataset, model))
+        if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(std::move(text));
+    };
+    if (space.candidates.empty()) add(space.options, steps);
+    for (const auto& candidate : space.candidates) add(candidate.space.options, candidate.pipeline);
+    return list;
+  }
+
   /// Another process of those that share rows keeps the search.
   bool follows_rows() const { return shares_rows_ && ranks_.rank > 0; }
 
@@ -194,6 +218,7 @@ class SearchRun {
   bool shows_progress_ = false;
 
   std::string folder_, join_;
+  std::vector<std::string> early_;  // warnings that were printed before training
   Joining joining_;
   queue::Ranks ranks_;
   bool shares_rows_ = false;

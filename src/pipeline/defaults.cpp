@@ -6,6 +6,7 @@
 
 #include <sheaf/pipeline.hpp>
 
+#include "data/nominal.hpp"
 #include "family/family.hpp"
 
 namespace sheaf {
@@ -29,8 +30,13 @@ template <class T>
 bool has_scales(const Dataset<T>& dataset) {
   const auto* dense = std::get_if<DenseMatrix<T>>(&dataset.x);
   if (dense == nullptr) return false;
-  const auto zeros = std::count(dense->values.begin(), dense->values.end(), T{0});
-  return 2 * zeros < dense->values.size();
+  std::vector<std::int64_t> numeric;  // the level of a text is no number
+  for (std::int64_t j = 0; j < dense->columns; ++j)
+    if (!is_nominal(dataset, j)) numeric.push_back(j);
+  std::int64_t zeros = 0;
+  for (std::int64_t i = 0; i < dense->rows; ++i)
+    for (const auto j : numeric) zeros += dense->values[i * dense->columns + j] == T{0} ? 1 : 0;
+  return 2 * zeros < dense->rows * std::ssize(numeric);
 }
 
 template <class T>

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 
 #include "core/fail.hpp"
 #include "core/text.hpp"
@@ -34,6 +35,12 @@ struct Tried {
 struct LevelState {
   std::unique_ptr<PointStrategy> strategy;
   std::map<std::int32_t, Tried> tried;  // by place in points_
+};
+
+/// A model that did not converge.
+struct Failure {
+  std::int32_t point = 0;  // place in points_
+  std::string text;
 };
 
 /// A device at work: its trainer, and the splits that are loaded there.
@@ -66,6 +73,7 @@ class Engine {
   const FamilySearch& family_of(const Cell& cell) const { return *models_[static_cast<std::size_t>(model_of(cell))]; }
   bool matches_this_search(const ModelScores& model, const Cell& cell) const;
   void note_failures(const ModelScores& model, const Cell& cell);
+  void warn_of_failures(const SearchResult& result);
   bool complete(const Tried& tried) const { return std::ssize(tried.models) == plan_.splits(); }
   bool is_cut_short();
   bool ends_here();
@@ -94,6 +102,7 @@ class Engine {
   std::int32_t next_batch_ = 0;
   std::mutex mutex_;  // of the log and the warnings
   std::vector<std::string> warnings_;
+  std::vector<Failure> failures_;
   Clock::time_point begin_ = Clock::now();
   bool cut_short_ = false;
   std::int64_t total_ = 0;  // of models; 0: not known before
@@ -341,9 +350,29 @@ void Engine::note_failures(const ModelScores& model, const Cell& cell) {
                           ? fmt::format(", class {}", names[c])
                           : "";
     const auto& point = points_[static_cast<std::size_t>(cell.point)];
-    warnings_.push_back(fmt::format("{}, {}{} did not converge: {}", describe_point(family_.space().axes, point),
-                                    plan_.name(cell.split), what, family_of(cell).failure(fit)));
+    failures_.push_back(
+        {cell.point, fmt::format("{}, {}{} did not converge: {}", describe_point(family_.space().axes, point),
+                                 plan_.name(cell.split), what, family_of(cell).failure(fit))});
   }
+}
+
+/// One warning for each model of a chosen point, and one for all others, which may be many.
+void Engine::warn_of_failures(const SearchResult& result) {
+  std::set<std::int32_t> chosen;
+  if (options_.full) chosen.insert(place_of(result.chosen()));
+  for (const auto& fold : result.outer)
+    chosen.insert(place_of(result.point(fold.level, fold.level.chosen.chosen)));
+  std::vector<const Failure*> others;
+  for (const auto& failure : failures_)
+    if (chosen.contains(failure.point))
+      warnings_.push_back(failure.text);
+    else
+      others.push_back(&failure);
+  if (others.size() == 1) warnings_.push_back(others.front()->text);
+  if (others.size() > 1)
+    warnings_.push_back(fmt::format("{} models of points that were not chosen did not converge, so that their scores "
+                                    "may be too low; the first: {}",
+                                    grouped(std::ssize(others)), others.front()->text));
 }
 
 /// The points that all levels together tried on all their splits, in the order of the axes.
@@ -403,6 +432,7 @@ void Engine::run(SearchResult& result) {
     result.published_elsewhere = !ends_here();
   }
   if (result.published_elsewhere) return;
+  warn_of_failures(result);
   if (options_.full && options_.refit) {
     result.model = refit_model(context_.with({.memory = limits_.front().memory}), family_, result.chosen());
     for (const auto& warning : result.model->warnings()) warnings_.push_back("the final model: " + warning);

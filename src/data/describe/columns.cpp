@@ -157,7 +157,8 @@ std::vector<Finding> column_findings(const Context& context, const Dataset<T>& d
   row_order(dataset, found);
   equal_rows(context, dataset, found);
   for (auto& finding : data_findings(context, dataset))
-    if (finding.code != "constant-features" && finding.code != "leak") found.push_back(std::move(finding));
+    if (finding.code != "constant-features" && finding.code != "leak" && finding.code != "rare-classes")
+      found.push_back(std::move(finding));  // those are found with the features as models see them
   return found;
 }
 

@@ -9,6 +9,7 @@
 #include <sheaf/solvers/splits.hpp>
 
 #include "core/text.hpp"
+#include "data/describe/scales.hpp"
 
 namespace sheaf {
 namespace {
@@ -98,13 +99,8 @@ void duplicate_names(const Profile& p, Findings& out) {
 }
 
 void unscaled(const Profile& p, Findings& out) {
-  std::vector<double> spreads;
-  for (const auto& feature : p.summary.per_feature)
-    if (feature.standard_deviation > 0) spreads.push_back(feature.standard_deviation);
-  if (spreads.size() < 2) return;
-  std::sort(spreads.begin(), spreads.end());
-  const double ratio = spreads[spreads.size() * 19 / 20] / spreads[spreads.size() / 20];
-  if (ratio >= 30)
+  const double ratio = scale_ratio(p.summary.per_feature);
+  if (ratio >= different_scales)
     out.push_back(
         {Level::warning, "unscaled",
          fmt::format("the features' standard deviations differ by a factor of {:.0f} (5th to 95th percentile); "

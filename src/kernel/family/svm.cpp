@@ -7,6 +7,7 @@
 
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "data/describe/scales.hpp"
 #include "data/text/model_file.hpp"
 #include "family/family.hpp"
 #include "family/values.hpp"
@@ -151,8 +152,12 @@ class SvmSearch : public FamilySearch {
     return trained_model(train_svm(context, dataset_, options_at(point), row_weights_));
   }
   std::string failure(const TaskFit& fit) const override {
-    return fmt::format("after {} the optimality conditions are violated by {:.3g}, {:.3g} was wanted",
-                       counted(fit.iterations, "step"), fit.gradient_norm, fit.tolerance);
+    return fmt::format("after {} the optimality conditions are violated by {:.3g}, {:.3g} was wanted{}",
+                       counted(fit.iterations, "step"), fit.gradient_norm, fit.tolerance,
+                       limited_.max_iterations == options_.max_iterations
+                           ? ""
+                           : "; a search for the best cost takes no more steps, the final model does: with this cost "
+                             "and gamma given, all models are trained to the end");
   }
   KernelCounts kernel_counts() const override { return counts_; }
 
@@ -292,13 +297,18 @@ class SvmRow : public FamilyRow<SvmRow, SvmOptions> {
     check_libsvm_format(target, options.get<SvmOptions>());
   }
   std::vector<std::string> warnings_before(const Dataset<float>& dataset, const ModelOptions& options) const override {
-    return sheaf::warnings_before(dataset, options.get<SvmOptions>());
+    return warn_of_scales(dataset, options);
   }
   std::vector<std::string> warnings_before(const Dataset<double>& dataset, const ModelOptions& options) const override {
-    return sheaf::warnings_before(dataset, options.get<SvmOptions>());
+    return warn_of_scales(dataset, options);
   }
 
  private:
+  template <class T>
+  std::vector<std::string> warn_of_scales(const Dataset<T>& dataset, const ModelOptions& options) const {
+    auto list = sheaf::warnings_before(dataset, options.get<SvmOptions>());
+    return list.empty() && wants_scaling(options) ? unscaled_distances(dataset) : list;
+  }
   static WorkEstimate work(const DataSummary& data, double models, double kernels) {
     const auto rows = static_cast<double>(data.rows);
     return {kernels * rows * static_cast<double>(data.stored) + models * smo_visits * rows * rows,

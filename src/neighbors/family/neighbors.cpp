@@ -10,6 +10,7 @@
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "data/describe/scales.hpp"
 #include "data/text/model_file.hpp"
 #include "family/family.hpp"
 #include "family/values.hpp"
@@ -483,6 +484,12 @@ class NeighborsRow : public FamilyRow<NeighborsRow, KnnOptions> {
   std::vector<std::pair<int, std::string>> automatic_kinds(const DataSummary& data) const override {
     if (data.target.survival() || data.target.several()) return {};
     return {{3, "knn"}};
+  }
+  std::vector<std::string> warnings_before(const Dataset<float>& dataset, const ModelOptions& options) const override {
+    return wants_scaling(options) ? unscaled_distances(dataset) : std::vector<std::string>();
+  }
+  std::vector<std::string> warnings_before(const Dataset<double>& dataset, const ModelOptions& options) const override {
+    return wants_scaling(options) ? unscaled_distances(dataset) : std::vector<std::string>();
   }
 
   template <class T>
