@@ -18,7 +18,7 @@ namespace sheaf {
 bool is_hdf5(std::string_view bytes);
 
 /// An HDF5 file over bytes in memory, which must outlive it. Paths are such as "obs/cell_type". Every defect is an
-/// Error that names the file.
+/// Error that names the file. hdf5_reader.hpp says who reads it.
 class Hdf5File {
  public:
   explicit Hdf5File(const Reading& reading);
@@ -51,9 +51,14 @@ class Hdf5File {
   std::vector<std::int64_t> number_attribute(const std::string& path, const std::string& name) const;
 
  private:
-  struct Parts;
+  struct Readers;
+  template <class Question>
+  auto ask(const Question& question) const;
+  template <class Number, class Text>
+  std::vector<std::string> number_texts(const std::string& dataset, const Text& text) const;
+
   const Reading& reading_;
-  std::unique_ptr<Parts> parts_;
+  std::unique_ptr<Readers> readers_;
 };
 
 /// Whether all paths are in the file, for looks_like functions. False if it is no HDF5 file, or damaged.

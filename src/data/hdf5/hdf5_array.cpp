@@ -103,14 +103,6 @@ StoredArray Objects::array(std::uint64_t object) const {
   return array;
 }
 
-bool is_possible(const StoredArray& array) {
-  constexpr double most = 9e15;
-  const auto elements = elements_of(array.shape);
-  return elements <= most &&
-         (array.stored_bytes == 0 || elements * static_cast<double>(array.type.bytes) <=
-                                         static_cast<double>(array.stored_bytes) * static_cast<double>(best_ratio));
-}
-
 std::int64_t count(const StoredArray& array) { return static_cast<std::int64_t>(elements_of(array.shape)); }
 
 }  // namespace sheaf::hdf5

@@ -46,9 +46,7 @@ struct StoredArray {
 /// deflate makes at most so many bytes of one.
 constexpr std::size_t best_ratio = 1032;
 
-/// Whether its stored bytes can hold as many elements as it declares.
-bool is_possible(const StoredArray& array);
-/// Elements of a possible array.
+/// Elements of an array whose stored bytes can hold them.
 std::int64_t count(const StoredArray& array);
 
 struct Attribute {

@@ -1,6 +1,8 @@
 // Sparse matrices from arrays of a file.
 #include <algorithm>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
@@ -61,85 +63,142 @@ void check_offsets(const Reading& reading, const Array<std::int64_t>& offsets, s
            i + 1);
 }
 
-/// Entries of compressed columns that are read and handed out in pieces. Each thread takes those of its own rows, so
-/// that every row is written by one of them, in the order of columns.
+/// Entries of compressed columns, which are read in pieces, twice. Each thread has columns of its own: it counts their
+/// entries in every row, which says where they go, and puts them there in the order of columns.
 template <class T>
 class ColumnScatter {
  public:
-  ColumnScatter(const Reading& reading, const ColumnPieces<T>& pieces) : reading_(reading), pieces_(pieces) {}
+  ColumnScatter(const Reading& reading, const ColumnPieces<T>& pieces) : reading_(reading), pieces_(pieces) {
+    const auto parts = std::clamp<std::int64_t>(pieces.values / (4 * pieces.rows), 1, reading.context.threads());
+    const auto& offsets = pieces.offsets;
+    for (std::int64_t p = 0, begin = 0; p < parts; ++p) {
+      const auto end = *std::lower_bound(offsets.begin(), offsets.end(), part_of(pieces.values, parts, p).end);
+      if (end > begin) {
+        parts_.emplace_back();
+        parts_.back().begin = begin;
+        parts_.back().end = end;
+      }
+      begin = end;
+    }
+  }
+
+  double bytes() const {
+    constexpr double in_a_row = sizeof(std::int64_t) + sizeof(std::int32_t);
+    return sparse_bytes<T>(pieces_.rows, pieces_.values) +
+           static_cast<double>(parts_.size()) * static_cast<double>(pieces_.rows) * in_a_row;
+  }
 
   SparseMatrix<T> scatter() {
-    x_ = {pieces_.rows, pieces_.columns, Array<std::int64_t>::zeros(pieces_.rows + 1),
-          Array<std::int32_t>(pieces_.values), Array<T>(pieces_.values)};
-    for_pieces([&] { for_entries([&](std::int32_t row, std::int64_t, std::int64_t) { ++x_.offsets[row + 1]; }); });
-    std::partial_sum(x_.offsets.begin(), x_.offsets.end(), x_.offsets.begin());
-    next_ = Array<std::int64_t>::copy_of(std::as_const(x_.offsets).span());
-    for_pieces([&] {
-      values_.resize(indices_.size());
-      pieces_.read_values(first_, values_);
-      for_entries([&](std::int32_t row, std::int64_t column, std::int64_t k) { put(row, column, k); });
-    });
+    for (auto& part : parts_) {
+      part.next.resize(static_cast<std::size_t>(pieces_.rows));
+      part.last.resize(static_cast<std::size_t>(pieces_.rows));
+    }
+    for_pieces(false, [&](Part& part) { count(part); });
+    find_places();
+    for_pieces(true, [&](Part& part) { put(part); });
     return std::move(x_);
   }
 
  private:
-  void put(std::int32_t row, std::int64_t column, std::int64_t k) {
-    const auto at = next_[row]++;
-    if (at > x_.offsets[row] && x_.indices[at - 1] == column)
-      fail("{}: column {} has two entries in row {}; each place may stand once", reading_.name, column + 1, row + 1);
-    x_.indices[at] = static_cast<std::int32_t>(column);
-    x_.values[at] = values_[static_cast<std::size_t>(k)];
-  }
+  struct Entry {
+    std::int32_t row;
+    std::int32_t column;
+    T value;
+  };
+  struct Part {
+    std::int64_t begin = 0;  ///< its entries: those of some columns
+    std::int64_t end = 0;
+    std::vector<std::int64_t> next;  ///< of each row: how many there are, then where the next one goes
+    std::vector<std::int32_t> last;  ///< of each row: the column of the last one, counted from 1
+    std::int64_t first = 0;          ///< entry of the piece
+    std::vector<std::int32_t> indices;
+    std::vector<T> values;
+    std::vector<Entry> sorted;        ///< by groups of rows, and in each in the order of columns
+    std::vector<std::size_t> groups;  ///< where the next entry of each group goes
+  };
 
   template <class Use>
-  void for_pieces(const Use& use) {
-    constexpr std::int64_t most = std::int64_t{1} << 20;
-    for (first_ = 0; first_ < pieces_.values; first_ += most) {
+  void for_pieces(bool with_values, const Use& use) {
+    constexpr std::int64_t most_of_all = std::int64_t{1} << 20;
+    const auto most = most_of_all / std::max<std::int64_t>(1, std::ssize(parts_));
+    std::int64_t longest = 0;
+    for (const auto& part : parts_) longest = std::max(longest, part.end - part.begin);
+    for (std::int64_t done = 0; done < longest; done += most) {
       reading_.context.check_stop();
-      indices_.resize(static_cast<std::size_t>(std::min(most, pieces_.values - first_)));
-      pieces_.read_indices(first_, indices_);
-      check_rows();
-      use();
+      for (auto& part : parts_) {
+        part.first = std::min(part.begin + done, part.end);
+        const auto some = static_cast<std::size_t>(std::min(most, part.end - part.first));
+        part.indices.resize(some);
+        part.values.resize(with_values ? some : 0);
+        if (some > 0) pieces_.read_indices(part.first, part.indices);
+        if (!part.values.empty()) pieces_.read_values(part.first, part.values);
+      }
+      parallel_for(reading_.context, std::ssize(parts_), [&](auto p) { use(parts_[static_cast<std::size_t>(p)]); });
     }
   }
 
-  void check_rows() const {
-    parallel_ranges(reading_.context, std::ssize(indices_), std::int64_t{1} << 16, [&](Range range) {
-      for (auto k = range.begin; k < range.end; ++k) {
-        const auto row = indices_[static_cast<std::size_t>(k)];
-        if (row >= 0 && row < x_.rows) [[likely]]
-          continue;
-        const auto above = std::upper_bound(pieces_.offsets.begin(), pieces_.offsets.end(), first_ + k);
-        fail("{}: column {} has an entry in row {}, counted from 0, and there are {}", reading_.name,
-             above - pieces_.offsets.begin(), row, x_.rows);
+  /// Calls take(row, column, k) for the entries of the part's piece, k counted in it.
+  template <class Take>
+  void for_entries(const Part& part, const Take& take) const {
+    const auto& offsets = pieces_.offsets;
+    auto column = std::upper_bound(offsets.begin(), offsets.end(), part.first) - offsets.begin() - 1;
+    for (std::size_t k = 0; k < part.indices.size(); ++column) {
+      const auto end = std::min(static_cast<std::size_t>(offsets[column + 1] - part.first), part.indices.size());
+      for (; k < end; ++k) {
+        const auto row = part.indices[k];
+        if (row < 0 || row >= pieces_.rows) [[unlikely]]
+          fail("{}: column {} has an entry in row {}, counted from 0, and there are {}", reading_.name, column + 1, row,
+               pieces_.rows);
+        take(static_cast<std::size_t>(row), static_cast<std::int32_t>(column), k);
       }
+    }
+  }
+
+  void count(Part& part) const {
+    for_entries(part, [&](std::size_t row, std::int32_t column, std::size_t) {
+      if (part.last[row] == column + 1) [[unlikely]]
+        fail("{}: column {} has two entries in row {}; each place may stand once", reading_.name, column + 1, row + 1);
+      part.last[row] = column + 1;
+      ++part.next[row];
     });
   }
 
-  /// Calls take(row, column, k) for the entries of the piece, k counted in it, by the thread to which the row belongs.
-  template <class Take>
-  void for_entries(const Take& take) {
-    const auto count = std::ssize(indices_);
-    parallel_parts(reading_.context.threads(), x_.rows, [&](Range rows) {
-      const auto& offsets = pieces_.offsets;
-      auto column = std::upper_bound(offsets.begin(), offsets.end(), first_) - offsets.begin() - 1;
-      for (std::int64_t k = 0; k < count; ++column) {
-        const auto end = std::min(offsets[column + 1] - first_, count);
-        for (; k < end; ++k) {
-          const auto row = indices_[static_cast<std::size_t>(k)];
-          if (row >= rows.begin && row < rows.end) take(row, column, k);
-        }
-      }
+  void find_places() {
+    x_ = {pieces_.rows, pieces_.columns, Array<std::int64_t>(pieces_.rows + 1), Array<std::int32_t>(pieces_.values),
+          Array<T>(pieces_.values)};
+    std::int64_t place = 0;
+    for (std::int64_t row = 0; row < pieces_.rows; ++row) {
+      x_.offsets[row] = place;
+      for (auto& part : parts_) place += std::exchange(part.next[static_cast<std::size_t>(row)], place);
+    }
+    x_.offsets[pieces_.rows] = place;
+  }
+
+  /// The entries of a column go to as many places as it has rows, far apart. Rows are served by groups, whose places
+  /// are in the cache together.
+  void put(Part& part) {
+    constexpr unsigned group_bits = 10;
+    const auto group_of = [](std::size_t row) { return row >> group_bits; };
+    part.groups.assign(group_of(static_cast<std::size_t>(pieces_.rows)) + 2, 0);
+    part.sorted.resize(part.indices.size());
+    for_entries(part, [&](std::size_t row, std::int32_t, std::size_t) { ++part.groups[group_of(row) + 1]; });
+    std::partial_sum(part.groups.begin(), part.groups.end(), part.groups.begin());
+    for_entries(part, [&](std::size_t row, std::int32_t column, std::size_t k) {
+      part.sorted[part.groups[group_of(row)]++] = {static_cast<std::int32_t>(row), column, part.values[k]};
     });
+    for (const auto& [row, column, value] : part.sorted) {
+      const auto at = part.next[static_cast<std::size_t>(row)]++;
+      if (at >= pieces_.values) [[unlikely]]
+        fail_changed(reading_);
+      x_.indices[at] = column;
+      x_.values[at] = value;
+    }
   }
 
   const Reading& reading_;
   const ColumnPieces<T>& pieces_;
+  std::vector<Part> parts_;
   SparseMatrix<T> x_;
-  Array<std::int64_t> next_;
-  std::int64_t first_ = 0;  // entry of the piece
-  std::vector<std::int32_t> indices_;
-  std::vector<T> values_;
 };
 
 }  // namespace
@@ -148,8 +207,9 @@ class ColumnScatter {
 template <class T>
 SparseMatrix<T> make_sparse(const Reading& reading, ColumnPieces<T> pieces) {
   check_offsets(reading, pieces.offsets, pieces.columns, pieces.indices, pieces.values, "column");
-  check_memory(reading, sparse_bytes<T>(2 * pieces.rows, pieces.values), counted(pieces.values, "value"));
-  return ColumnScatter<T>(reading, pieces).scatter();
+  ColumnScatter<T> columns(reading, pieces);
+  check_memory(reading, columns.bytes(), counted(pieces.values, "value"));
+  return columns.scatter();
 }
 
 template <class T>
