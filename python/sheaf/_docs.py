@@ -24,9 +24,10 @@ _PARAMETERS = """alpha : float
     l1_ratio : float
         The L1 penalty's share, 0 to 1.
     n_jobs : int
-        Taken for scikit-learn's signature; see `n_threads`.
+        CPU threads if `n_threads` is None; -1: all cores.
     n_threads : int
-        CPU threads; None: all cores. Results do not depend on it.
+        CPU threads; None: `n_jobs` if the estimator has it, else OMP_NUM_THREADS, else all cores. Results do not depend
+        on it.
     net_options : dict
         Further options of elastic nets by their names in ``sheaf fit --help`` with `_` for `-`: `relax` (0: the weights
         of a model without a penalty of the same features), `penalty_factors` (one number for each feature), `limits`

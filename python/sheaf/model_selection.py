@@ -48,8 +48,8 @@ class SheafSearchCV(GridSearchCV):  # type: ignore[misc]
     refit : bool, str or callable, default=True
         Train the best on all rows; of several scores, the name of the one to choose by, or a callable.
     cv : int, cross-validation generator or an iterable, default=None
-        The folds; None: 5, stratified for classes. Training and test rows of a split may not overlap. Rows that follow
-        each other in time are split by scikit-learn's ``TimeSeriesSplit``.
+        The folds; None: 5, stratified for classes. Rows that follow each other in time are split by scikit-learn's
+        ``TimeSeriesSplit``.
     verbose : int, default=0
         Above 0: show how far the search is.
     pre_dispatch : int or str, default='2*n_jobs'
@@ -57,7 +57,7 @@ class SheafSearchCV(GridSearchCV):  # type: ignore[misc]
     error_score : 'raise' or numeric, default=np.nan
         The score of models that cannot be trained.
     return_train_score : bool, default=False
-        Whether training rows are scored too. All models are then trained one by one.
+        Whether training rows are scored too, in the same search, which then holds the rows twice.
     n_iter : int, default=None
         Try so many points drawn at random; None: all.
     random_state : int, RandomState instance or None, default=None

@@ -6,7 +6,7 @@
 #' `as_coxph()` a `survival::coxph` object of one of family `"cox"`, at its coefficients; nothing is trained anew.
 #'
 #' Methods of this package use them where these packages have the mathematics: `influence()`, `rstudent()`,
-#' `dfbeta()`, `dfbetas()`, profile intervals of `confint()`, score tests of `anova()`, terms of `predict()` and partial
+#' `dfbeta()`, `dfbetas()`, `profile()` and the intervals by it of `confint()`, score tests of `anova()`, terms of `predict()` and partial
 #' `residuals()`; of Cox models `survival::survfit()`, `survival::concordance()`, `survival::basehaz()`,
 #' `survival::cox.zph()`, expected events and survival of `predict()`, and score, Schoenfeld and dfbeta `residuals()`.
 #' A Cox model of a formula is a `coxph` object too. Functions for `glm()` that are not generic take what `as_glm()`
@@ -100,6 +100,11 @@ dfbeta.sheaf_glm <- function(model, ...) stats::dfbeta(as_glm(model), ...)
 #' @export
 dfbetas.sheaf_glm <- function(model, ...) stats::dfbetas(as_glm(model), ...)
 
+#' @rdname diagnostics
+#' @importFrom stats profile
+#' @export
+profile.sheaf_glm <- function(fitted, ...) stats::profile(as_glm(fitted), ...)
+
 #' Survival curves of a Cox model
 #'
 #' As of `survival::coxph()`, by package survival.
@@ -141,7 +146,6 @@ recover_data.sheaf_glm <- function(object, ...) {
 
 #' @exportS3Method emmeans::emm_basis
 emm_basis.sheaf_glm <- function(object, trms, xlev, grid, ...) {
-  if (inherits(object, "sheaf_multinom")) stop_argument("object", "is a multinomial model, which emmeans() is not for")
   if (inherits(object, "sheaf_cox")) return(emmeans::emm_basis(as_coxph(object), trms, xlev, grid, ...))
   given <- list(...)
   if (is.null(given$vcov.)) {  # sandwiches too
@@ -149,4 +153,16 @@ emm_basis.sheaf_glm <- function(object, trms, xlev, grid, ...) {
     given$vcov. <- stats::vcov(object)[known, known, drop = FALSE]
   }
   do.call(emmeans::emm_basis, c(list(as_glm(object), trms, xlev, grid), given))
+}
+
+# As of nnet::multinom(), whose coefficients and covariances of a class lie side by side.
+#' @exportS3Method emmeans::emm_basis
+emm_basis.sheaf_multinom <- function(object, trms, xlev, grid, ...) {
+  given <- list(...)
+  if (is.null(given$vcov.)) {
+    places <- as.vector(t(matrix(seq_along(object$coefficients), nrow(object$coefficients))))
+    given$vcov. <- stats::vcov(object)[places, places]
+  }
+  of_nnet <- utils::getS3method("emm_basis", "multinom", envir = asNamespace("emmeans"))
+  do.call(of_nnet, c(list(object, trms, xlev, grid), given))
 }

@@ -9,19 +9,19 @@ need_means <- function(object, argument = "object") {
 #' Diagnostics of generalised linear models
 #'
 #' Methods of functions of package stats: leverages, standardised and studentised residuals, Cook's distances, what
-#' leaving out a row changes, and the plots that `plot(glm())` draws. Not for multinomial and Cox models, nor for
-#' penalised ones, which have no covariance.
+#' leaving out a row changes, profiles of the likelihood, and the plots that `plot(glm())` draws. Not for multinomial
+#' and Cox models, nor for penalised ones, which have no covariance.
 #'
 #' `extractAIC()`, `model.frame()`, `model.matrix()` and `weights()` are there too, so that [stats::step()] and
 #' [stats::drop1()] work.
 #'
-#' @param x,model a [sheaf_glm()].
+#' @param x,model,fitted a [sheaf_glm()].
 #' @param which the plots: 1, residuals by fitted values; 2, their quantiles by normal ones; 3, roots of their sizes by
 #'   fitted values; 5, residuals by leverage.
 #' @param type of residuals.
 #' @param ... passed on to [graphics::plot()], else not used.
 #' @return A number for each row; `dfbeta()` and `dfbetas()` a matrix, `influence()` a list as of [stats::influence()];
-#'   `plot()` nothing.
+#'   `profile()` what [stats::profile()] gives of `glm()`; `plot()` nothing.
 #' @examples
 #' fit <- sheaf_glm(mpg ~ wt + hp, data = mtcars)
 #' head(hatvalues(fit))

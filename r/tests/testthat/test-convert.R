@@ -29,6 +29,7 @@ test_that("terms, partial residuals, profiles and score tests are those of glm()
   expect_close(anova(smaller(sheaf_glm), ours, test = "Rao")$Rao,
                anova(smaller(stats::glm, control = exact), theirs, test = "Rao")$Rao)
   skip_if_not_installed("MASS")
+  expect_close(profile(ours, which = "age")$age$z, suppressMessages(profile(theirs, which = "age"))$age$z, 1e-5)
   expect_close(confint(ours, method = "profile"), suppressMessages(confint(theirs)), 1e-5)
   expect_close(confint(ours, "age", 0.9, "profile"), suppressMessages(confint(theirs, "age", 0.9)), 1e-5)
 })
@@ -90,4 +91,20 @@ test_that("curves, hazards and residuals of Cox models are those of coxph()", {
   }
   expect_names_argument(as_coxph(sheaf_glm(as.matrix(lung["age"]), survival::Surv(lung$time, lung$status))), "object")
   expect_names_argument(as_glm(ours), "object")
+})
+
+test_that("marginal means of classes are those of multinom()", {
+  skip_if_not_installed("emmeans")
+  formula <- Sat ~ Infl + Type
+  ours <- sheaf_glm(formula, data = MASS::housing, weights = Freq)
+  theirs <- nnet::multinom(formula, MASS::housing, weights = Freq, trace = FALSE, maxit = 5000, reltol = 1e-15)
+  for (mode in c("prob", "latent")) {
+    means <- function(fit) as.data.frame(emmeans::emmeans(fit, ~ Sat | Infl, mode = mode))
+    found <- means(ours)
+    expected <- means(theirs)
+    expect_identical(found[c("Sat", "Infl", "df")], expected[c("Sat", "Infl", "df")])
+    for (column in setdiff(names(expected), c("Sat", "Infl", "df"))) {
+      expect_close(found[[column]], expected[[column]], 1e-4)
+    }
+  }
 })
