@@ -109,6 +109,10 @@ TEST_F(DefaultsCli, RareClassesAreSaidBySearchAndFit) {
   EXPECT_TRUE(holds(shell("sheaf info t.csv --json").out, "\"imbalance\""));
   write_table("even.csv", 120, 2, 1);
   EXPECT_FALSE(holds(shell("sheaf fit even.csv --output m").err, "rare"));
+  std::string counts = "a,seizures\n";
+  for (int i = 0; i < 60; ++i) counts += fmt::format("{},{}\n", i * 7 % 11, i % 20 == 0 ? 3 : i % 3);
+  write("counts.csv", counts);
+  EXPECT_FALSE(holds(shell("sheaf fit counts.csv --model elastic-net-poisson --alpha 0.1 --output m").err, "rare"));
 }
 
 /// Of a model chosen by AUC that predicts one class only; both remedies are followed as they are printed.
@@ -124,7 +128,8 @@ TEST_F(DefaultsCli, TheRemediesForAModelThatPredictsOneClassHelp) {
   EXPECT_FALSE(holds(said(chosen), "for every held-out row"));
   EXPECT_GT(chosen["threshold"]["elsewhere"]["sensitivity"].get<double>(), 0.5);
   EXPECT_GT(chosen["threshold"]["elsewhere"]["specificity"].get<double>(), 0.5);
-  const auto scores = Json::parse(shell("sheaf predict t.csv --model-file found/model.txt --json --quiet").out)["scores"];
+  const auto scores =
+      Json::parse(shell("sheaf predict t.csv --model-file found/model.txt --json --quiet").out)["scores"];
   EXPECT_GT(scores["recall"].get<double>(), 0.5);
   const auto weighted = search(command + " --class-weight balanced");
   EXPECT_FALSE(holds(said(weighted), "for every held-out row"));
@@ -164,6 +169,51 @@ TEST_F(DefaultsCli, ModelsThatDidNotConvergeAreNamedIfTheyWereChosen) {
   EXPECT_EQ(of_chosen, 5) << "one for each split";
   EXPECT_EQ(of_others, 1);
   EXPECT_EQ(warnings.size(), 7U) << "and one for the final model";
+}
+
+/// With ridge penalties every net finds about what the model without a penalty finds on many rows of few features.
+TEST_F(DefaultsCli, RidgePenaltiesOfEveryNetReachSmallOnes) {
+  Random random(29);
+  std::string classes = "a,b,c,y\n", counts = "a,b,c,y\n";
+  for (int i = 0; i < 300; ++i) {
+    const double a = random.normal(), b = random.normal(), c = random.normal();
+    const auto line = fmt::format("{:.4f},{:.4f},{:.4f},", a, b, c);
+    const auto noise = [&] { return -std::log(-std::log(random.uniform())); };
+    const double p = 2 * a - b + noise(), q = 1.5 * c + noise(), r = noise();
+    classes += line + (p > q && p > r ? "p\n" : q > r ? "q\n" : "r\n");
+    counts += line + fmt::format("{}\n", std::floor(std::exp(0.5 + 0.6 * a - 0.4 * b) + random.uniform()));
+  }
+  write("classes.csv", classes);
+  write("counts.csv", counts);
+  struct Case {
+    std::string input, net, plain, score;
+  };
+  for (const Case& one : {Case{"classes.csv", "elastic-net-multinomial", "multinomial --alpha 0", "log-loss"},
+                          Case{"counts.csv --task regression", "elastic-net-poisson", "glm --family poisson --alpha 0",
+                               "mean-poisson-deviance"},
+                          Case{"counts.csv --task regression", "ridge", "glm --alpha 0", "rmse"}}) {
+    const auto found = [&](const std::string& model) {
+      const auto results = search(one.input + " --score " + one.score + " --model " + model);
+      return results["chosen"][one.score]["mean"].get<double>();
+    };
+    const auto ratio = one.net == "ridge" ? "" : " --l1-ratio 0";
+    EXPECT_LT(found(one.net + ratio), 1.02 * found(one.plain)) << one.net;
+  }
+}
+
+/// What is printed trains the chosen one of several models alone, to the same bytes.
+TEST_F(DefaultsCli, TheCommandThatIsPrintedTrainsTheChosenModelAlone) {
+  write_table("t.csv", 90, 2, 1);
+  for (const std::string models : {"auto", "knn,svm", "linear,knn"}) {
+    const auto outcome = shell("sheaf search t.csv --output found --force --model " + models);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const std::string lead = "To train it alone: ";
+    const auto begin = outcome.out.find(lead);
+    ASSERT_NE(begin, std::string::npos) << outcome.out;
+    const auto line = outcome.out.substr(begin + lead.size(), outcome.out.find('\n', begin) - begin - lead.size());
+    ASSERT_EQ(shell(line + " --quiet").code, 0) << line;
+    EXPECT_EQ(file("model.txt"), file("found/model.txt")) << line;
+  }
 }
 
 /// Penalties, tubes and costs follow the unit of the target, in searches and where models are fitted.

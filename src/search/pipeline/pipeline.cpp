@@ -240,7 +240,8 @@ class PipelineSearch : public FamilySearch, public WithPipeline {
     constexpr double unit = 1 << 20;
     const double rounded = std::ceil(static_cast<double>(need) / unit);
     fail(
-        "{}: with the copies that the steps before the model make it takes {:.0f} MiB, and the memory budget is {}; give "
+        "{}: with the copies that the steps before the model make it takes {:.0f} MiB, and the memory budget is {}; "
+        "give "
         "--memory {:.0f}M, or take fewer steps (--scale none)",
         dataset_.source, rounded, format_bytes(budget), rounded);
   }
