@@ -11,7 +11,6 @@
 #include "family/values.hpp"
 #include "linear/dual/dual.hpp"
 #include "linear/family/work.hpp"
-#include "linear/model/defaults.hpp"
 #include "linear/model/formats.hpp"
 #include "linear/model/problem.hpp"
 #include "linear/newton/newton.hpp"

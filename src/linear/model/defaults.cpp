@@ -1,6 +1,5 @@
-#include "linear/model/defaults.hpp"
-
 #include "data/labels.hpp"
+#include "linear/model/problem.hpp"
 
 namespace sheaf {
 

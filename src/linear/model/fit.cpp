@@ -3,7 +3,6 @@
 #include <sheaf/solvers/linear.hpp>
 
 #include "data/checks/row_weights.hpp"
-#include "linear/model/defaults.hpp"
 #include "linear/model/problem.hpp"
 
 namespace sheaf {
