@@ -71,7 +71,8 @@ struct Fit {
         print_data(with_selection(model_json(trained, output, dataset.rows()), pipeline,
                                   selection_binning(dataset, pipeline)));
       else if (!common.quiet())
-        print(with_label(model_text(trained, input, dataset.rows()), dataset.target, trained.is_regression()));
+        print(with_label(with_steps(model_text(trained, input, dataset.rows()), describe_steps(decided)),
+                         dataset.target, trained.is_regression()));
     });
   }
 };

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int default_folds = 5;
 constexpr int default_solver = 1;
+constexpr double default_epsilon = 0.1;
 constexpr int one_class_solver = 21;
 /// Limit of passes of Crammer and Singer's solver in LIBLINEAR; its passes become short.
 constexpr int most_passes = 100000;
@@ -69,6 +70,7 @@ struct Train : PeerTraining {
     if (find_cost && chosen.id != 0 && chosen.id != 2 && chosen.id != 11)
       fail_usage("-C searches for -s 0, -s 2 and -s 11 only");
     options.loss = *chosen.loss;
+    if (!options.epsilon) options.epsilon = default_epsilon;
     options.method = chosen.method;
     options.penalty = chosen.penalty;
     if (options.loss == Loss::crammer_singer) options.max_iterations = most_passes;

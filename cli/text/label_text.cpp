@@ -57,6 +57,12 @@ std::string label_text(const Target& target, bool regression) {
                      target.values.empty() ? "" : dim(asked));
 }
 
+std::string with_steps(std::string text, const std::string& steps) {
+  if (!steps.empty())
+    text.insert(std::min(text.find('\n'), text.size() - 1) + 1, fmt::format("  steps before the model: {}\n", steps));
+  return text;
+}
+
 std::string with_label(std::string text, const Target& target, bool regression) {
   text.insert(std::min(text.find('\n'), text.size() - 1) + 1, label_text(target, regression));
   return text;

@@ -75,6 +75,11 @@ inline std::vector<ModelScores> score_rows(const Context& context, const Labels&
   return result;
 }
 
+/// The power of two nearest to the standard deviation of a target: coefficients, and so costs, are of its unit.
+inline int unit_of(double deviation) {
+  return deviation > 0 && std::isfinite(deviation) ? static_cast<int>(std::lround(std::log2(deviation))) : 0;
+}
+
 /// An axis of ascending values above 0, which may be refined to fractions of their first step, and go as far beyond
 /// their ends.
 inline Refinement refinement_of(const std::vector<double>& values) {

@@ -37,9 +37,12 @@ class PipelineLearner {
 
   /// The features that the selection chooses from, if there is one; else those of the result.
   const Dataset<T>& before_selection() const { return before_.all; }
+  /// Whether with_count() looks at the training rows, which must live as long then.
+  bool keeps_training_rows() const { return before_.train.rows() > 0; }
 
  private:
   void learn(const Context& context, PipelineStage stage, Prepared<T>& prepared) const;
+  bool learns_more(PipelineStage stage, const Dataset<T>& train) const;
 
   PipelineOptions options_;
   std::vector<PipelineStage> rest_;  // behind the selection

@@ -14,15 +14,18 @@ namespace sheaf {
 namespace pipeline {
 namespace {
 
+/// `learns_more`: a later step looks at the training rows.
 template <class T>
-void take_step(const Context& context, PipelineStep step, Prepared<T>& prepared) {
+void take_step(const Context& context, PipelineStep step, bool learns_more, Prepared<T>& prepared) {
   std::visit(
       [&](const auto& one) {
         apply(context, one, prepared.all);
         if (prepared.trains_on_all)
           prepared.train = prepared.all.borrowed();
-        else
+        else if (learns_more)
           apply(context, one, prepared.train);
+        else
+          prepared.train = Dataset<T>();
       },
       step);
   prepared.pipeline.steps.push_back(std::move(step));
@@ -110,8 +113,9 @@ PipelineLearner<T>::PipelineLearner(const Context& context, const Dataset<T>& tr
       ranked_ = rank_features(context, before_.train, options);
       ranked = true;
     }
-    learn(context, rest_.front(), before_);
+    const auto stage = rest_.front();
     rest_.erase(rest_.begin());
+    learn(context, stage, before_);
   }
   if (rest_.empty()) return;
   rest_.erase(rest_.begin());
@@ -121,27 +125,56 @@ PipelineLearner<T>::PipelineLearner(const Context& context, const Dataset<T>& tr
 template <class T>
 void PipelineLearner<T>::learn(const Context& context, PipelineStage stage, Prepared<T>& prepared) const {
   const auto& train = prepared.train;
+  const bool more = learns_more(stage, train);
   switch (stage) {
     case PipelineStage::impute:
-      if (options_.impute != Imputation::none) take_step(context, learn_impute(context, train, options_), prepared);
+      if (options_.impute != Imputation::none)
+        take_step(context, learn_impute(context, train, options_), more, prepared);
       return;
     case PipelineStage::encode:
-      if (needs_pipeline(train, {})) take_step(context, learn_encode(train, options_.min_level_rows), prepared);
+      if (needs_pipeline(train, {})) take_step(context, learn_encode(train, options_.min_level_rows), more, prepared);
       return;
     case PipelineStage::transform:
       for (const auto& transform : transforms_)
-        if (auto step = transform_behind(prepared.pipeline, transform)) take_step(context, std::move(*step), prepared);
+        if (auto step = transform_behind(prepared.pipeline, transform))
+          take_step(context, std::move(*step), more, prepared);
       return;
     case PipelineStage::filter:
       if (options_.min_prevalence > 0 || options_.min_variance > 0)
-        take_step(context, learn_filter(context, train, options_), prepared);
+        take_step(context, learn_filter(context, train, options_), more, prepared);
       return;
     case PipelineStage::scale:
-      if (options_.scale) take_step(context, learn_scaling(context, train, *options_.scale), prepared);
+      if (options_.scale) take_step(context, learn_scaling(context, train, *options_.scale), more, prepared);
       return;
     case PipelineStage::select:
       return;
   }
+}
+
+/// Whether a stage behind `stage` looks at the training rows: if none does, they take no more memory.
+template <class T>
+bool PipelineLearner<T>::learns_more(PipelineStage stage, const Dataset<T>& train) const {
+  const auto stages = stages_of(options_);
+  const auto learns = [&](PipelineStage later) {
+    switch (later) {
+      case PipelineStage::impute:
+        return options_.impute != Imputation::none;
+      case PipelineStage::encode:
+        return needs_pipeline(train, {});
+      case PipelineStage::transform:
+        return !transforms_.empty();
+      case PipelineStage::filter:
+        return options_.min_prevalence > 0 || options_.min_variance > 0;
+      case PipelineStage::scale:
+        return options_.scale.has_value();
+      case PipelineStage::select:
+        return !options_.select.empty();
+    }
+    return true;
+  };
+  const auto at = std::find(stages.begin(), stages.end(), stage);
+  return (stage == PipelineStage::transform && transforms_.size() > 1) ||
+         (at != stages.end() && std::any_of(at + 1, stages.end(), learns));
 }
 
 template <class T>
@@ -149,7 +182,8 @@ Prepared<T> PipelineLearner<T>::with_count(const Context& context, std::int64_t 
   Prepared<T> prepared{before_.pipeline, before_.train.borrowed(), before_.all.borrowed(), before_.trains_on_all};
   if (!options_.select.empty()) {
     const auto taken = std::min(static_cast<std::size_t>(count), ranked_.size());
-    take_step(context, TakeStep{{ranked_.begin(), ranked_.begin() + static_cast<std::ptrdiff_t>(taken)}}, prepared);
+    take_step(context, TakeStep{{ranked_.begin(), ranked_.begin() + static_cast<std::ptrdiff_t>(taken)}},
+              learns_more(PipelineStage::select, prepared.train), prepared);
   }
   for (const auto stage : rest_) learn(context, stage, prepared);
   return prepared;

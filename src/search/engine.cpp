@@ -360,8 +360,7 @@ void Engine::note_failures(const ModelScores& model, const Cell& cell) {
 void Engine::warn_of_failures(const SearchResult& result) {
   std::set<std::int32_t> chosen;
   if (options_.full) chosen.insert(place_of(result.chosen()));
-  for (const auto& fold : result.outer)
-    chosen.insert(place_of(result.point(fold.level, fold.level.chosen.chosen)));
+  for (const auto& fold : result.outer) chosen.insert(place_of(result.point(fold.level, fold.level.chosen.chosen)));
   std::vector<const Failure*> others;
   for (const auto& failure : failures_)
     if (chosen.contains(failure.point))
@@ -370,9 +369,10 @@ void Engine::warn_of_failures(const SearchResult& result) {
       others.push_back(&failure);
   if (others.size() == 1) warnings_.push_back(others.front()->text);
   if (others.size() > 1)
-    warnings_.push_back(fmt::format("{} models of points that were not chosen did not converge, so that their scores "
-                                    "may be too low; the first: {}",
-                                    grouped(std::ssize(others)), others.front()->text));
+    warnings_.push_back(
+        fmt::format("{} models of points that were not chosen did not converge, so that their scores "
+                    "may be too low; the first: {}",
+                    grouped(std::ssize(others)), others.front()->text));
 }
 
 /// The points that all levels together tried on all their splits, in the order of the axes.

@@ -348,24 +348,26 @@ class DataFindings {
                          some_names(list)));
   }
 
-  /// Classes with at most a tenth of the rows of the largest.
+  /// Classes with at most a tenth of the rows of the largest. Several whole numbers may be counts.
   void rare_classes() {
     const auto& target = dataset_.target;
     if (target.classes.empty() || !target.looks_like_classes()) return;
+    if (target.class_names.size() > 2 && !target.values.empty()) return;
     std::vector<std::int64_t> counts(target.class_names.size(), 0);
     for (const auto c : target.classes) ++counts[static_cast<std::size_t>(c)];
     const auto largest = *std::max_element(counts.begin(), counts.end());
     std::vector<std::string> list;
     for (std::size_t c = 0; c < counts.size(); ++c)
       if (counts[c] > 0 && 10 * counts[c] <= largest)
-        list.push_back(fmt::format("{} ({} of {} rows)", target.class_names[c], grouped(counts[c]),
-                                   grouped(dataset_.rows())));
+        list.push_back(
+            fmt::format("{} ({} of {} rows)", target.class_names[c], grouped(counts[c]), grouped(dataset_.rows())));
     if (!list.empty())
-      report(Level::note, "rare-classes",
-             fmt::format("{} rare, and a model may never predict {}: {}; --class-weight balanced lets all classes count "
-                         "as much",
-                         list.size() == 1 ? "1 class is" : grouped(std::ssize(list)) + " classes are",
-                         list.size() == 1 ? "it" : "them", some_names(list)));
+      report(
+          Level::note, "rare-classes",
+          fmt::format("{} rare, and a model may never predict {}: {}; --class-weight balanced lets all classes count "
+                      "as much",
+                      list.size() == 1 ? "1 class is" : grouped(std::ssize(list)) + " classes are",
+                      list.size() == 1 ? "it" : "them", some_names(list)));
   }
 
   const Dataset<T>& dataset_;

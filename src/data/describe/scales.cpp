@@ -22,11 +22,11 @@ std::vector<std::string> unscaled_distances(const Dataset<T>& dataset) {
   if (is_sparse(dataset.x)) return {};
   const double ratio = scale_ratio(summarize(Context(), dataset).per_feature);
   if (ratio < different_scales) return {};
-  return {
-      fmt::format("{}: the features' standard deviations differ by a factor of {:.0f} (5th to 95th percentile), so that "
-                  "the large ones decide about distances between rows; scale inside the model (--scale standard; "
-                  "counts: --transform log1p)",
-                  dataset.source, ratio)};
+  return {fmt::format(
+      "{}: the features' standard deviations differ by a factor of {:.0f} (5th to 95th percentile), so that "
+      "the large ones decide about distances between rows; scale inside the model (--scale standard; "
+      "counts: --transform log1p)",
+      dataset.source, ratio)};
 }
 
 template std::vector<std::string> unscaled_distances(const Dataset<float>&);

@@ -58,11 +58,6 @@ double middle_gamma(const Dataset<T>& dataset) {
   return spread > 0 && std::isfinite(spread) ? std::round(-std::log2(2 * spread)) : 0;
 }
 
-/// The power of two nearest to the standard deviation of a target: coefficients, and so costs, are of its unit.
-int unit_of(double deviation) {
-  return deviation > 0 && std::isfinite(deviation) ? static_cast<int>(std::lround(std::log2(deviation))) : 0;
-}
-
 /// Whether costs and gammas are found from the data, ever finer near the best.
 bool is_open(const SearchSpace& space) {
   return space.numbers("cost").empty() && space.numbers("gamma").empty() && !space.get<SvmOptions>().easy;

@@ -322,7 +322,7 @@ class LinearRow : public FamilyRow<LinearRow, LinearOptions> {
 
   ModelOptions with_defaults(ModelOptions options, const DataSummary& data) const override {
     auto& own = options.get<LinearOptions>();
-    own = sheaf::with_defaults(own, data.target);
+    own = linear::with_weighted_defaults(own, data.target, data.row_weights);
     return options;
   }
   WorkEstimate training_work(const ModelOptions& options, const DataSummary& data, double models) const override {
@@ -361,6 +361,9 @@ class LinearRow : public FamilyRow<LinearRow, LinearOptions> {
       fail_usage("linear models with an L1 penalty are searched as elastic nets");
     const bool open = space["cost"].empty();
     if (open) space["cost"] = default_values(space.options, "cost");
+    if (open && options.loss == Loss::tube)  // whose errors are not squared: costs are of the target's unit
+      for (auto& cost : space["cost"].numbers)
+        cost = std::ldexp(cost, unit_of(standard_deviation(dataset.target.values, row_weights)));
     options.cost = 1;
     const auto& solver = linear_solver(*options.loss);
     FamilyTraits traits{solver.regression, solver.probabilities, solver.regression ? Metric::r2 : Metric::accuracy,

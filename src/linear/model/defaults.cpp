@@ -1,15 +1,17 @@
-#include <sheaf/solvers/linear.hpp>
-
 #include "data/labels.hpp"
+#include "linear/model/problem.hpp"
 
 namespace sheaf {
 
-LinearOptions with_defaults(LinearOptions options, const Target& target) {
-  constexpr double usual_epsilon = 0.1;  // LIBLINEAR's
+LinearOptions linear::with_weighted_defaults(LinearOptions options, const Target& target,
+                                             std::span<const float> row_weights) {
+  constexpr double tube = 0.1;  // of a standard deviation; of classes, whose losses have none, what files hold
   const bool numbers = !target.empty() && !target.looks_like_classes();
   if (!options.loss && numbers && !options.epsilon) options.epsilon = 0;
-  if (!options.epsilon) options.epsilon = usual_epsilon;
   if (!options.loss) options.loss = numbers ? Loss::squared_tube : Loss::logistic;
+  if (!options.epsilon)
+    options.epsilon =
+        tube * (linear_solver(*options.loss).regression ? standard_deviation(target.values, row_weights) : 1);
   // A penalty on the bias would change probabilities and means. SVMs have neither, and on sparse rows their dual, which
   // cannot do without, is many times faster than Newton's method.
   if (!options.penalise_bias)
@@ -17,6 +19,10 @@ LinearOptions with_defaults(LinearOptions options, const Target& target) {
                             linear_solver(*options.loss).method == LinearMethod::dual;
   check_label_kind(target, linear_solver(*options.loss).regression, "loss");
   return options;
+}
+
+LinearOptions with_defaults(LinearOptions options, const Target& target) {
+  return linear::with_weighted_defaults(std::move(options), target, {});
 }
 
 }  // namespace sheaf

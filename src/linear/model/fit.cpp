@@ -22,7 +22,7 @@ std::vector<double> flat_weights(const Block<T>& block) {
 template <class T>
 LinearModel linear::train_seen(const Context& context, const Dataset<T>& dataset, const LinearOptions& given,
                                std::span<const float> row_weights, const ColumnTransforms* seen) {
-  const auto asked = with_defaults(given, dataset.target);
+  const auto asked = linear::with_weighted_defaults(given, dataset.target, row_weights);
   auto problem = linear::make_problem(context, dataset.target, dataset.source, dataset.rows(), asked);
   const auto options =
       linear::with_method(context, dataset, asked, static_cast<std::int64_t>(problem.sheaf.tasks.size()));

@@ -273,7 +273,7 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
       searched_range(positive_row("cost", &O::cost, "C: how much errors weigh against the size of the weights"),
                      "costs C", "0.001:1000:7"),
       open_number_row("epsilon", &O::epsilon, {0, most}, "svr, epsilon-insensitive: errors up to it cost nothing",
-                      "0.1"),
+                      "a tenth of the target's standard deviation"),
       positive_row(
           "tolerance", &O::tolerance,
           "stop where at most this share of what training gains is left, by a bound; with --stop gradient, where the "

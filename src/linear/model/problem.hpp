@@ -33,6 +33,9 @@ Problem make_problem(const Context& context, const Target& target, const std::st
 /// class.
 void check_offsets(std::span<const double> offsets, std::int64_t rows, std::span<const std::string> class_names = {});
 
+/// See sheaf::with_defaults(), for weighted rows.
+LinearOptions with_weighted_defaults(LinearOptions options, const Target& target, std::span<const float> row_weights);
+
 /// The options with a method chosen, if it was automatic, for so many tasks. A loss or a bias that the method cannot
 /// train with is a UsageError.
 template <class T>

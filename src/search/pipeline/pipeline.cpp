@@ -6,10 +6,13 @@
 // splits together on one dataset, if steps learn of each feature by itself, and on the selected features of one dataset
 // behind a selection (selection.cpp); else the dataset is copied for each split.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 
 #include "core/fail.hpp"
+#include "data/budget.hpp"
+#include "data/matrix_bytes.hpp"
 #include "family/family.hpp"
 #include "pipeline/learn.hpp"
 #include "search/pipeline/selection.hpp"
@@ -80,6 +83,7 @@ class PipelineSearch : public FamilySearch, public WithPipeline {
       : dataset_(dataset), search_(space), options_(options), pipeline_(options.pipeline), counts_{pipeline_.counts} {
     options_.pipeline = {};  // the family itself has none
     if (!share_dataset(context)) {
+      check_room(context);
       learner_.emplace(context, dataset, dataset, pipeline_);
       whole_ = learner_->with_count(context, counts_.largest());
       family_ = make_search(context, whole_.all, search_, options_);
@@ -217,6 +221,8 @@ class PipelineSearch : public FamilySearch, public WithPipeline {
   }
 
   const FamilySearch& family() const { return *family_; }
+  /// Of all rows.
+  const PipelineLearner<T>& learner() const { return *learner_; }
   /// The dataset that all splits share.
   const Dataset<T>& shared_dataset() const { return whole_.all; }
   const Dataset<T>& dataset() const { return dataset_; }
@@ -224,6 +230,22 @@ class PipelineSearch : public FamilySearch, public WithPipeline {
   const PipelineOptions& pipeline() const { return pipeline_; }
 
  private:
+  /// Steps are applied to a copy of all rows, and to another one for a split if it learns them for itself.
+  void check_room(const Context& context) const {
+    const bool by_split = pipeline_.impute != Imputation::none || pipeline_.scale || pipeline_.min_prevalence > 0 ||
+                          pipeline_.min_variance > 0;
+    const auto need = owned_bytes(dataset_.x) + matrix_bytes(dataset_.x) * (by_split ? 2 : 1);
+    const auto budget = cpu_budget(context);
+    if (need <= budget || can_select_together()) return;
+    constexpr double unit = 1 << 20;
+    const double rounded = std::ceil(static_cast<double>(need) / unit);
+    fail(
+        "{}: with the copies that the steps before the model make it takes {:.0f} MiB, and the memory budget is {}; "
+        "give "
+        "--memory {:.0f}M, or take fewer steps (--scale none)",
+        dataset_.source, rounded, format_bytes(budget), rounded);
+  }
+
   /// The family over the dataset as it is but for steps that learn nothing, if all splits can share it.
   bool share_dataset(const Context& context) {
     if (!search_.options.family().takes_transforms(search_.options) || !pipeline::changes_features_alone(pipeline_))
@@ -247,13 +269,19 @@ class PipelineSearch : public FamilySearch, public WithPipeline {
                        [](const auto& step) { return std::holds_alternative<RowStep>(step); });
   }
 
-  /// Prepares selection of all splits from one dataset, if only steps that learn nothing come before.
+  /// Whether only steps that learn nothing, or of each feature by itself, come before a selection.
+  bool can_select_together() const {
+    auto steps = pipeline_;
+    steps.select.clear();
+    return !pipeline_.select.empty() && search_.options.family().takes_transforms(search_.options) &&
+           pipeline::changes_features_alone(steps);
+  }
+
+  /// Prepares selection of all splits from one dataset.
   void select_together(const Context& context) {
     auto steps = pipeline_;
     steps.select.clear();
-    if (pipeline_.select.empty() || !search_.options.family().takes_transforms(search_.options) ||
-        !pipeline::changes_features_alone(steps))
-      return;
+    if (!can_select_together()) return;
     for (const auto& step : whole_.pipeline.steps)
       if (const auto* scaling = std::get_if<Scaling>(&step);
           scaling != nullptr && !pipeline::transforms_are_accurate<T>({1, scaling->shift, scaling->factor}))
@@ -342,6 +370,14 @@ std::vector<ModelScores> TransformTrainer<T>::train(std::span<const Job> jobs, b
   return scores;
 }
 
+/// As a split that leaves out one row at a time trains.
+bool is_each_row_once(std::span<const std::int32_t> rows, std::int64_t all) {
+  if (std::ssize(rows) != all) return false;
+  for (std::int64_t i = 0; i < all; ++i)
+    if (rows[static_cast<std::size_t>(i)] != i) return false;
+  return true;
+}
+
 template <class T>
 std::vector<ModelScores> PipelineTrainer<T>::train(std::span<const Job> jobs, bool chosen) {
   std::map<std::int32_t, std::map<std::int64_t, std::vector<std::size_t>>> groups;  // split, count, jobs
@@ -350,8 +386,14 @@ std::vector<ModelScores> PipelineTrainer<T>::train(std::span<const Job> jobs, bo
   for (const auto& [column, by_count] : groups) {
     const auto split = take_splits(*table_, std::vector{static_cast<std::size_t>(column)});
     const auto rows = split.training_rows(family_.options().row_weights);
-    const auto train = take_rows(family_.dataset(), rows, context_.threads());
-    const PipelineLearner<T> learner(context_, train, family_.dataset(), family_.pipeline());
+    Dataset<T> train;
+    std::optional<PipelineLearner<T>> own;
+    if (!is_each_row_once(rows, family_.dataset().rows())) {
+      train = take_rows(family_.dataset(), rows, context_.threads());
+      own.emplace(context_, train, family_.dataset(), family_.pipeline());
+      if (!own->keeps_training_rows()) train = Dataset<T>();
+    }
+    const auto& learner = own ? *own : family_.learner();
     for (const auto& [count, members] : by_count) {
       std::vector<Point> points;
       for (const auto k : members) points.push_back(family_.counts().own_part(*jobs[k].point));
