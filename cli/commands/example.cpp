@@ -57,6 +57,9 @@ std::span<const Story> stories() {
       {"neighbours",
        "predictions explained by the rows that decided them",
        {{"rows.csv", "", 5, Table{.kind = "classification", .rows = 303, .features = 6, .classes = 3}}}},
+      {"digits",
+       "handwritten digits from R, on a GPU or the CPU: SVMs of all pairs, pictures of mistakes and weights",
+       {}},
       {"own-function", "a CUDA function of one's own, from C++ and R, on a GPU or the CPU", {}},
   };
   return rows;

@@ -3,6 +3,7 @@
     docs/site/make.py BUILD
 """
 
+import importlib.util
 import os
 import re
 import shutil
@@ -129,7 +130,16 @@ def about(header):
     return re.split(r"(?<=[.:]) ", " ".join(lines))[0].rstrip(":").replace("|", "\\|")
 
 
+def check_programs():
+    """Exit code 77, as tests are skipped, if a program or package that makes the site is missing."""
+    missing = [name for name in ("sphinx", "myst_parser", "sphinx_copybutton", "furo", "numpydoc") if importlib.util.find_spec(name) is None]
+    if missing:
+        print(f"The site is not made: {', '.join(missing)} missing (scripts/setup.sh site)")
+        sys.exit(77)
+
+
 def main():
+    check_programs()
     build = Path(sys.argv[1]).resolve()
     site = build / "site"
     source = site / "source"

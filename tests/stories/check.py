@@ -61,6 +61,28 @@ def own_function(folder, out):
     assert "as the C++ library computes it: yes" in out
 
 
+def digits(folder, out):
+    wrong, linear = number(r"wrong \(([0-9.]+) %\)", out), number(r"linear model: ([0-9.]+) % wrong", out)
+    assert wrong < linear < 20, (wrong, linear)
+    assert (folder / "pictures.pdf").read_bytes().startswith(b"%PDF")
+
+
+def microbes_notebook(out):
+    seen, honest = number(r"selected on all samples: ([0-9.]+)", out), number(r"selected inside the folds: ([0-9.]+)", out)
+    luck, none = (number(r"shuffled labels: AUC ([0-9.]+) selected on all samples, ([0-9.]+)", out, group) for group in (1, 2))
+    assert honest < seen and none < luck, (honest, seen, none, luck)
+    assert number(r"planted among the first ten: (\d+)", out) >= 5
+
+
+def text_notebook(out):
+    accuracy, top = (number(r"right topic first: ([0-9.]+), among five: ([0-9.]+)", out, group) for group in (1, 2))
+    assert 0.5 < accuracy < top, (accuracy, top)
+
+
+def neighbours_notebook(out):
+    assert number(r"accuracy ([0-9.]+) with", out) > 0.5
+
+
 def run(command, folder, environment):
     ended = subprocess.run([str(word) for word in command], cwd=folder, env=environment, capture_output=True, text=True, errors="replace")
     if ended.returncode != 0:
@@ -74,6 +96,12 @@ def refuses_a_folder_in_use(build, story, scratch, environment):
     ended = subprocess.run([build / "sheaf", "example", story, "folder"], cwd=scratch, env=environment, capture_output=True, text=True)
     assert ended.returncode == 1 and "folder: exists" in ended.stderr, ended
     assert sorted(Path(scratch).rglob("*")) == before
+
+
+def needs(path, otherwise):
+    if not path.exists():
+        print(otherwise)
+        sys.exit(77)
 
 
 def python_of(build):
@@ -90,16 +118,18 @@ def main():
         run([build / "sheaf", "example", story, "folder", "--quiet"], scratch, environment)
         folder = Path(scratch) / "folder"
         refuses_a_folder_in_use(build, story, scratch, environment)
+        if "Rscript" in (folder / "run.sh").read_text():
+            needs(build / "r/installed", "the R package is not built (make r)")
+            environment["R_LIBS"] = str(build / "r/library")
         if (folder / "own.cpp").exists():
+            needs(build / "r/prefix", "the library is not installed in the build folder (make r)")
             environment["PKG_CONFIG_PATH"] = str(build / "r/prefix/lib/pkgconfig")
-            if not (build / "r/prefix").exists():
-                print("the library is not installed in the build folder (make r)")
-                sys.exit(77)
         out = run(["bash", folder / "run.sh"], scratch, environment)
         globals()[story.replace("-", "_")](folder, out)
-        if list((build / "python/sheaf").glob("_core*.so")) and (folder / "run.py").exists():
-            run([python_of(build), "run.py"], folder, dict(environment, PYTHONPATH=str(build / "python")))
-        if (build / "r/installed").exists() and (folder / "run.R").exists():
+        if list((build / "python/sheaf").glob("_core*.so")) and (folder / "run.ipynb").exists():
+            out = run([python_of(build), Path(__file__).with_name("notebook.py"), "run.ipynb"], folder, dict(environment, PYTHONPATH=str(build / "python")))
+            globals()[f"{story}_notebook"](out)
+        if (build / "r/installed").exists() and (folder / "run.R").exists() and "R_LIBS" not in environment:
             run(["Rscript", "--vanilla", "run.R"], folder, dict(environment, R_LIBS=str(build / "r/library")))
 
 

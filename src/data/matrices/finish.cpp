@@ -287,6 +287,23 @@ void set_roles(const Reading& reading, const ColumnRoles& roles, const std::vect
   }
 }
 
+/// The stored values of some rows, which lie side by side.
+template <class T>
+std::span<const T> values_of_rows(const Matrix<T>& x, Range rows) {
+  if (const auto* dense = std::get_if<DenseMatrix<T>>(&x))
+    return {dense->values.data() + rows.begin * dense->columns, dense->values.data() + rows.end * dense->columns};
+  const auto& sparse = std::get<SparseMatrix<T>>(x);
+  return {sparse.values.data() + sparse.offsets[rows.begin], sparse.values.data() + sparse.offsets[rows.end]};
+}
+
+/// Without a branch, so that vectors are compared.
+template <class T>
+bool are_finite(std::span<const T> values) {
+  std::uint32_t others = 0;
+  for (const T value : values) others |= std::abs(value) <= std::numeric_limits<T>::max() ? 0U : 1U;
+  return others == 0;
+}
+
 /// An infinite value, and a missing one that nothing is put for, are Errors. Returns whether values are missing.
 template <class T>
 bool check_finite(const Reading& reading, const Dataset<T>& dataset) {
@@ -295,10 +312,11 @@ bool check_finite(const Reading& reading, const Dataset<T>& dataset) {
   const bool keeps = reading.options.missing != Missing::error;
   std::atomic<bool> missing = false;
   parallel_for(reading.context, (rows + chunk_rows - 1) / chunk_rows, [&](std::int64_t k) {
-    for (std::int64_t i = k * chunk_rows; i < std::min((k + 1) * chunk_rows, rows); ++i)
+    const Range some{k * chunk_rows, std::min((k + 1) * chunk_rows, rows)};
+    if (are_finite(values_of_rows(dataset.x, some))) return;
+    for (auto i = some.begin; i < some.end; ++i)
       for_each_entry(dataset, i, [&](std::int64_t feature, T value) {
-        if (std::isfinite(value)) [[likely]]
-          return;
+        if (std::isfinite(value)) return;
         if (std::isnan(value)) missing = true;
         if (std::isnan(value) && keeps) return;
         fail_not_finite(reading, dataset, i, feature, value);

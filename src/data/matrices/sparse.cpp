@@ -1,6 +1,7 @@
 // Sparse matrices from arrays of a file.
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -18,19 +19,22 @@ constexpr std::int64_t sort_grain = 256;
 /// rows and columns of `x` in the file.
 template <class T>
 void sort_rows(const Reading& reading, SparseMatrix<T>& x, std::string_view line, std::string_view place) {
+  const auto columns = static_cast<std::uint32_t>(x.columns);
   parallel_for(reading.context, (x.rows + sort_grain - 1) / sort_grain, [&](std::int64_t part) {
     std::vector<std::pair<std::int32_t, T>> entries;
     for (std::int64_t i = part * sort_grain; i < std::min((part + 1) * sort_grain, x.rows); ++i) {
       const auto begin = x.offsets[i];
       const auto end = x.offsets[i + 1];
-      bool ascends = true;
-      for (auto k = begin; k < end; ++k) {
-        if (x.indices[k] < 0 || x.indices[k] >= x.columns)
-          fail("{}: {} {} has an entry in {} {}, counted from 0, and there are {}", reading.name, line, i + 1, place,
-               x.indices[k], x.columns);
-        ascends = ascends && (k == begin || x.indices[k - 1] < x.indices[k]);
-      }
-      if (ascends) continue;
+      const auto indices = std::span(x.indices.data() + begin, x.indices.data() + end);
+      std::uint32_t outside = 0, descends = 0;  // without a branch, so that vectors are compared
+      for (const auto index : indices) outside |= static_cast<std::uint32_t>(index) >= columns ? 1U : 0U;
+      for (std::size_t k = 1; k < indices.size(); ++k) descends |= indices[k - 1] >= indices[k] ? 1U : 0U;
+      if (outside != 0)
+        fail("{}: {} {} has an entry in {} {}, counted from 0, and there are {}", reading.name, line, i + 1, place,
+             *std::find_if(indices.begin(), indices.end(),
+                           [&](auto index) { return static_cast<std::uint32_t>(index) >= columns; }),
+             x.columns);
+      if (descends == 0) continue;
       entries.clear();
       for (auto k = begin; k < end; ++k) entries.emplace_back(x.indices[k], x.values[k]);
       std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
