@@ -185,7 +185,7 @@ class MemberModel {
       if (now[k] != 0) active_.push_back(static_cast<std::int32_t>(k));
   }
   /// The best weights of the active members of a lasso with their signs; those that reach 0 on the way leave. False:
-  /// some of them make up others.
+  /// some of them make up others, and none can give way.
   bool follow_factor() {
     find_active();
     if (active_.size() > most_weights) return false;
@@ -194,7 +194,7 @@ class MemberModel {
     in_factor_.assign(members.size(), 0);
     for (const auto k : factor_.members()) in_factor_[at(k)] = 1;
     for (const auto k : active_)
-      if (in_factor_[at(k)] == 0 && !factor_.join(k, row(at(k)))) return false;
+      if (in_factor_[at(k)] == 0 && !join_factor(k)) return false;
     pulls_.clear();
     weights_ = now;
     for (const auto k : factor_.members()) pulls_.push_back(rest[at(k)] - penalty_of(at(k)).slope(now[at(k)]));
@@ -224,12 +224,54 @@ class MemberModel {
     for (const auto k : active_) move_to(at(k), weights_[at(k)]);
     return true;
   }
+  /// A member that those in the factor make up takes the weight of one of them, or gives its own away.
+  bool join_factor(std::int32_t k) {
+    for (std::size_t turn = factor_.size() + 1; turn > 0; --turn) {
+      if (factor_.join(k, row(at(k)))) return true;
+      if (!exchange(k)) return false;
+      if (now[at(k)] == 0) return true;
+    }
+    return false;
+  }
+  /// Members in the factor make up member k: a step of its weight, with the steps of theirs that make it up, changes
+  /// the penalty alone. Takes the step that lowers it until one of the weights is 0. False: none gets there.
+  bool exchange(std::int32_t k) {
+    constexpr double rounding = 1e-9;
+    const auto in_factor = factor_.members();
+    steps_.clear();
+    for (const auto other : in_factor) steps_.push_back(row(at(k))[at(other)]);
+    factor_.solve(steps_.data());
+    double slope = penalty_of(at(k)).slope(now[at(k)]);
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      if (std::abs(steps_[i]) < rounding) steps_[i] = 0;
+      slope -= steps_[i] * penalty_of(at(in_factor[i])).slope(now[at(in_factor[i])]);
+    }
+    const double direction = slope > 0 ? -1 : 1;
+    double length = direction * now[at(k)] < 0 ? std::abs(now[at(k)]) : HUGE_VAL;
+    std::size_t gone = steps_.size();
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      const auto other = at(in_factor[i]);
+      const double change = -direction * steps_[i];
+      if (penalty_of(other).p1 <= 0 || !(change * now[other] < 0) || !(-now[other] / change < length)) continue;
+      length = -now[other] / change;
+      gone = i;
+    }
+    if (length == HUGE_VAL) return false;
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      const auto other = at(in_factor[i]);
+      move_to(other, i == gone ? 0.0 : now[other] - direction * length * steps_[i]);
+    }
+    move_to(at(k), gone == steps_.size() ? 0.0 : now[at(k)] + direction * length);
+    if (gone < steps_.size()) factor_.leave(gone);
+    return true;
+  }
   /// One pass over all members. With a factor, steps of the size of rounding are skipped.
   void visit() {
     const double rounding = factors() ? 1e-12 : 0;
     for (std::size_t k = 0; k < members.size(); ++k) {
       const double curvature = row(k)[k];
       if (!(curvature > 0)) continue;
+      if (now[k] == 0 && std::abs(rest[k]) <= (1 + rounding) * penalty_of(k).p1) continue;
       const double best = penalty_of(k).best_weight(rest[k] + curvature * now[k], curvature);
       if (std::abs(best - now[k]) > rounding * std::abs(now[k])) move_to(k, task_.within_limits(columns[k], best));
     }

@@ -40,6 +40,7 @@ class PathWalk final : public CovariancePath {
       if (task.curvature(q_.column_of(static_cast<std::int32_t>(j))) > 0)
         varying_.push_back(static_cast<std::int32_t>(j));
     changes_.assign(classes(), 0.0);
+    q_.constant = quadratic_;
     all_ = quadratic_ && shared != nullptr;
     if (all_)
       begin_with_all();
@@ -175,7 +176,6 @@ class PathWalk final : public CovariancePath {
   void begin_with_all() {
     for (const auto j : varying_) q_.add_member(j);
     q_.reserve(0, varying_.size());
-    q_.constant = true;
     squares_.begin(x_, *shared_, task_, rows_, q_, scratch_);
     refresh_gradient();
     complete_ = true;
