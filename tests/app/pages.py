@@ -10,7 +10,7 @@ import os
 import sys
 
 from page import App, Page, find_browser, write_trial
-from served import encoded, hashes, program, run, run_tests, until
+from served import encoded, hashes, make_classes, program, run, run_tests, until
 
 CLOSE = 1e-5  # numbers have six digits
 
@@ -168,10 +168,9 @@ def test_how_good_it_is(place):
         first = page.until("document.querySelector('.tile')?.innerText")
         assert "nested estimate" in first and f"{outer['mean']:.4f} ± {outer['standard_deviation']:.4f}" in first, first
         page.tab("Classes and threshold")
-        positive = next(name for name in rows_of(folder / "good/predictions.csv")[0] if name.startswith("probability of "))
-        truths = results["classes"]
-        scored = [(float(row[positive]), row["truth"]) for row in rows_of(folder / "good/predictions.csv")]
-        assert positive.endswith(results["positive_class"]) and set(truths) == {"sick", "healthy"}
+        truths, side = results["classes"], results["positive_class"]
+        assert set(truths) == {"sick", "healthy"} and side in truths
+        scored = [(float(row[f"probability of {side}"]), row["truth"]) for row in rows_of(folder / "good/predictions.csv")]
         levels = sorted({score for score, _ in scored})
         page.until("document.querySelector('#threshold')")
         page.ask("document.querySelector('#threshold').focus()")
@@ -180,7 +179,6 @@ def test_how_good_it_is(place):
         threshold = levels[int(page.ask("document.querySelector('#threshold').value"))]
         _, rows = table_of(page, "Confusion matrix at this threshold")
         shown = {(truth, said): count for truth, said, count in rows}
-        side = results["positive_class"]
         by_hand = {(truth, said): sum(t == truth and (score >= threshold) == (said == side) for score, t in scored) for truth in truths for said in truths}
         assert shown == by_hand, (shown, by_hand)
         other = next(name for name in truths if name != side)
@@ -209,8 +207,11 @@ def test_how_good_it_is(place):
         assert all_close([row[1] for row in importance], [one["mean"] for one in results["importance"]])
         page.tab("Held-out rows")
         page.until("document.querySelectorAll('.grid-row').length > 5")
-        wrong = sum(row["prediction"] != row["truth"] for row in rows_of(folder / "good/predictions.csv"))
-        assert wrong > 0 and str(len(scored)) in page.text()
+        counted = "Number(document.querySelector('.grid').getAttribute('aria-rowcount')) - 1"
+        page.until(f"{counted} === {len(scored)}")
+        page.click("field('only wrong ones')")
+        page.until(f"{counted} === {sum(row['prediction'] != row['truth'] for row in rows_of(folder / 'good/predictions.csv'))}")
+        page.click("field('only wrong ones')")
         page.click("document.querySelector('.grid-row .link')")
         title = page.until("[...document.querySelectorAll('.picture h2')].map(e => e.textContent).find(t => t.endsWith('what decides it'))")
         _, rows = table_of(page, title)
@@ -298,10 +299,10 @@ def test_rescoring(place):
 
 def test_neighbours(place):
     folder = study_in(place)
-    write_trial(folder / "trial.csv", 60, 1)
+    make_classes(folder, "flowers.csv", 60)
     with Visit(folder) as page:
         page.press("nav a", "Neighbours")
-        page.press("label.choice", "trial.csv")
+        page.press("label.choice", "flowers.csv")
         page.until("named('pre', 'Command line')?.textContent.includes('sheaf neighbors')")
         assert not page.ask("[...document.querySelectorAll('.beside .warning')].map(e => e.textContent)")
         page.start_design()

@@ -6,7 +6,7 @@
 
 #include <sheaf/version.hpp>
 
-#include "app/http/tls/tls_listener.hpp"
+#include "app/http/tls_listener.hpp"
 #include "core/fail.hpp"
 
 #if SHEAF_BEAST

@@ -7,7 +7,8 @@ namespace sheaf::linear {
 
 /// Decision values of a linear model.
 inline double columns_of(const Target& target) {
-  return target.class_names.size() > 2 ? static_cast<double>(target.class_names.size()) : target.targets();
+  const bool classes = target.class_names.size() > 2 && target.looks_like_classes();  // numbers are known by name too
+  return classes ? static_cast<double>(target.class_names.size()) : target.targets();
 }
 
 /// Passes over the matrix and its transpose, for each decision value.

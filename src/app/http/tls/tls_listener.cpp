@@ -1,5 +1,5 @@
 // Makes sheaf-tls.so: a listener whose connections are encrypted by OpenSSL.
-#include "app/http/tls/tls_listener.hpp"
+#include "app/http/tls_listener.hpp"
 
 #include <boost/asio/ssl.hpp>
 #include <boost/beast/ssl.hpp>
