@@ -61,6 +61,17 @@ TEST_F(MemoryCli, CommandsHoldTheDatasetOnce) {
     ASSERT_EQ(outcome.code, 0) << command << outcome.err;
     ASSERT_LE(largest(), limit + matrix) << command;
   }
+  const std::int64_t lists = 2 * rows * 51 * 12;  // neighbours of each row, and their distances
+  // Steps before neighbours are applied to a copy of all rows, and to another one for each split that learns them.
+  for (const std::string folds : {"", "--folds 2 "}) {
+    const auto command = "sheaf search t.csv --model knn " + folds + "--output c --force --threads 2 --quiet --memory ";
+    ASSERT_TRUE(complains(shell(command + "32M"), 1, {"the steps before the model", "46 MiB", "--memory 46M"}));
+    ASSERT_FALSE(exists("c"));
+    const auto outcome = shell(command + "48M");
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    ASSERT_LE(largest(), (48 + 32) * mebi + lists) << folds;
+    ASSERT_EQ(shell("rm -r c").code, 0);
+  }
 }
 
 /// Before anything is done: what is needed, what was allowed, and what to do.

@@ -35,6 +35,7 @@ TEST(CrossValidation, IsTrainingOnCopiesOfTheOtherRows) {
       LinearOptions options;
       options.loss = loss;
       options.tolerance = 1e-10;
+      options = with_defaults(options, dataset_of<double>(table, 8).target);  // of all rows
       const auto result = cross_validate_linear(context, dataset_of<double>(table, 8), options, 4);
       SplitOptions split;
       split.kind = SplitKind::k_fold;

@@ -107,6 +107,7 @@ TEST(LearningCurve, ScoresOfTrainingRowsAreThoseOfAModelOnThem) {
   SearchSpace family(LinearOptions{});
   family["cost"] = {1};
   family.get<LinearOptions>().loss = Loss::squared_tube;
+  family.get<LinearOptions>() = with_defaults(family.get<LinearOptions>(), dataset.target);
   SearchOptions options;
   std::vector<std::int32_t> fold(90, -1);
   std::fill_n(fold.begin(), 10, 0);

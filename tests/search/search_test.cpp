@@ -135,6 +135,8 @@ TEST_P(AgainstOneByOne, ScoresAreTheSame) {
   family.get<LinearOptions>().tolerance = 1e-10;
   family.get<LinearOptions>().max_iterations = 100000;
   family.get<LinearOptions>().balanced = c.balanced;
+  // What follows from the target follows from all of its rows, also for single models.
+  family.get<LinearOptions>() = with_defaults(family.get<LinearOptions>(), whole.target);
   family["cost"] = {0.01, 0.1, 1};
   options.split = c.split;
   options.folds = 3;
