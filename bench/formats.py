@@ -2,7 +2,7 @@
 
     PYTHONPATH=build/python python3 bench/formats.py [--megabytes 200] [--threads 2] [--folder DIR]
 
-AnnData with compressed rows and columns and dense, plain, gzip and LZF, beside anndata (whose matrix is then brought to rows, as models need it); Matrix Market
+AnnData with compressed rows (counts in float32 too) and columns and dense, plain, gzip and LZF, beside anndata (whose matrix is then brought to rows, as models need it); Matrix Market
 beside scipy.io.mmread. Each reader runs in a process of its own: processor seconds (the machine may be busy), seconds, and the most memory it had over what it
 had before, in units of the matrix that comes out (values of 8 bytes, indices of 4, offsets of 8).
 """
@@ -37,6 +37,8 @@ def make(folder, megabytes):
     var = pd.DataFrame({"symbol": [f"S{j}" for j in range(columns)]}, index=[f"g{j}" for j in range(columns)])
     for name, matrix, compression in (("csr", x, None), ("csr-gzip", x, "gzip"), ("csr-lzf", x, "lzf"), ("csc", x.tocsc(), None), ("csc-gzip", x.tocsc(), "gzip")):
         anndata.AnnData(matrix, obs=obs, var=var, dtype=np.float64).write(folder / f"{name}.h5ad", compression=compression)
+    counts = sp.csr_matrix((np.ceil(values).astype(np.float32), indices, offsets), shape=x.shape)
+    anndata.AnnData(counts, obs=obs, var=var, dtype=np.float32).write(folder / "counts-gzip.h5ad", compression="gzip")
     some = x[: int(megabytes * 1e6 / (8 * columns))].toarray()
     for name, compression in (("dense", None), ("dense-gzip", "gzip")):
         anndata.AnnData(some, obs=obs[: len(some)], var=var, dtype=np.float64).write(folder / f"{name}.h5ad", compression=compression)

@@ -273,5 +273,65 @@ TEST(MatrixFiles, AreReadOnlyAsFarAsTheyAreNeeded) {
   EXPECT_THROW(read_dataset<double>(with_threads(1), path, options), Error);
 }
 
+/// Compressed columns of whole numbers, rows in descending order if `turned`, with one entry twice if `twice`.
+void write_columns(const std::string& path, std::int64_t rows, std::int64_t columns, bool turned, bool twice) {
+  std::vector<std::int32_t> indices;
+  std::vector<double> values;
+  std::vector<std::int64_t> offsets{0};
+  for (std::int64_t j = 0; j < columns; ++j) {
+    for (std::int64_t k = 0; k < rows; ++k) {
+      const auto i = turned ? rows - 1 - k : k;
+      if ((7 * i + 13 * j) % 5 == 0) continue;
+      indices.push_back(static_cast<std::int32_t>(i));
+      values.push_back(static_cast<double>(i * columns + j + 1));
+    }
+    offsets.push_back(std::ssize(indices));
+  }
+  if (twice) indices[indices.size() - 1] = indices[indices.size() - 3];
+  Hdf5Writer file(path);
+  std::vector<std::string> names(static_cast<std::size_t>(std::max(rows, columns)));
+  for (std::size_t k = 0; k < names.size(); ++k) names[k] = std::to_string(k) + "n";
+  for (const auto& [frame, count] : {std::pair("obs", rows), std::pair("var", columns)}) {
+    file.group(frame);
+    file.attribute(frame, "_index", std::string("_index"));
+    file.texts(frame + std::string("/_index"), {names.begin(), names.begin() + count});
+  }
+  file.group("X");
+  file.attribute("X", "encoding-type", std::string("csc_matrix"));
+  file.attribute("X", "shape", std::vector<std::int64_t>{rows, columns});
+  file.numbers<double>("X/data", values);
+  file.numbers<std::int32_t>("X/indices", indices);
+  file.numbers<std::int64_t>("X/indptr", offsets);
+  file.finish();
+}
+
+/// More entries than are read at once, more rows than one group has.
+TEST(MatrixFiles, CompressedColumnsBecomeRowsByAnyNumberOfThreads) {
+  if (!has_hdf5()) GTEST_SKIP();
+  const Folder folder;
+  constexpr std::int64_t rows = 2500, columns = 600;
+  for (const bool turned : {false, true}) {
+    write_columns(folder.file("cells.h5ad"), rows, columns, turned, false);
+    for (const int threads : {1, 2, 3}) {
+      auto options = labelled("none");
+      options.storage = Storage::sparse;
+      const auto dataset = read_dataset<double>(with_threads(threads), folder.file("cells.h5ad"), options);
+      const auto& x = std::get<SparseMatrix<double>>(dataset.x);
+      std::int64_t k = 0, wrong = 0;
+      for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t j = 0; j < columns; ++j) {
+          if ((7 * i + 13 * j) % 5 == 0) continue;
+          wrong += x.indices[k] != j || x.values[k] != static_cast<double>(i * columns + j + 1) ? 1 : 0;
+          ++k;
+        }
+        wrong += x.offsets[i + 1] != k ? 1 : 0;
+      }
+      EXPECT_EQ(wrong, 0) << threads << " threads, turned " << turned;
+    }
+  }
+  write_columns(folder.file("twice.h5ad"), rows, columns, true, true);
+  expect_parts(message_of(folder.file("twice.h5ad"), labelled("none")), {"column 600 has two entries in row"});
+}
+
 }  // namespace formats_test
 }  // namespace sheaf::test

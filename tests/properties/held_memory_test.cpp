@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <sheaf/memory.hpp>
 #include <sheaf/model.hpp>
 #include <sheaf/solvers/array.hpp>
 #include <sheaf/solvers/device.hpp>
