@@ -6,11 +6,11 @@
 #' `as_coxph()` a `survival::coxph` object of one of family `"cox"`, at its coefficients; nothing is trained anew.
 #'
 #' Methods of this package use them where these packages have the mathematics: `influence()`, `rstudent()`,
-#' `dfbeta()`, `dfbetas()`, `profile()` and the intervals by it of `confint()`, score tests of `anova()`, terms of `predict()` and partial
-#' `residuals()`; of Cox models `survival::survfit()`, `survival::concordance()`, `survival::basehaz()`,
-#' `survival::cox.zph()`, expected events and survival of `predict()`, and score, Schoenfeld and dfbeta `residuals()`.
-#' A Cox model of a formula is a `coxph` object too. Functions for `glm()` that are not generic take what `as_glm()`
-#' makes: `stats::dffits(as_glm(fit))`.
+#' `dfbeta()`, `dfbetas()`, `profile()` and the intervals by it of `confint()`, score tests of `anova()`, terms of
+#' `predict()` and partial `residuals()`; of Cox models `survival::survfit()`, `survival::concordance()`,
+#' `survival::basehaz()`, `survival::cox.zph()`, expected events and survival of `predict()`, and score, Schoenfeld and
+#' dfbeta `residuals()`. A Cox model of a formula is a `coxph` object too. Functions for `glm()` that are not generic
+#' take what `as_glm()` makes: `stats::dffits(as_glm(fit))`.
 #'
 #' @param object a [sheaf_glm()] without a penalty; of `as_coxph()` one of a formula. Multinomial and tweedie models
 #'   have no such objects; negative binomial ones need package MASS.
