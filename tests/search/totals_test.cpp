@@ -76,8 +76,8 @@ TEST(SearchTotals, AreKnownBeforehandWhereverScoresDoNotDecide) {
       {"knn", {{"strategy", "halving"}, {"folds", "5"}}},
       {"elastic-net-logistic", {{"folds", "3"}, {"outer", "3"}}},
       {"elastic-net-logistic", {{"folds", "3"}, {"strategy", "random"}, {"trials", "20"}}},
-      {"linear", {{"strategy", "random"}, {"split", "leave-one-out"}}},
-      {"knn", {{"strategy", "grid"}, {"split", "leave-one-out"}}},
+      {"linear", {{"strategy", "random"}, {"split", "loo"}}},
+      {"knn", {{"strategy", "grid"}, {"split", "loo"}}},
       {"elastic-net-logistic,knn", {{"strategy", "grid"}, {"split", "shuffle"}, {"folds", "3"}}},
       {"svm", {{"strategy", "halving"}, {"folds", "4"}, {"outer", "2"}}}};
   for (const auto& [models, settings] : cases) {

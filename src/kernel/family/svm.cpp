@@ -233,6 +233,13 @@ class SvmRow : public FamilyRow<SvmRow, SvmOptions> {
     }
     return work(data, kernels * costs * splits * levels, kernels);
   }
+  /// Costs and gammas that are left open: those of space_of(), four of each, before they are refined.
+  std::int64_t points(const SearchSpace& space) const override {
+    const auto given = Family::points(space);
+    if (!is_open(space)) return given;
+    const auto& options = space.get<SvmOptions>();
+    return given * (options.kind == SvmKind::nu_svc ? 1 : 4) * (has_gamma(options.kernel) ? 4 : 1);
+  }
   bool wants_scaling(const ModelOptions& options) const override {
     return options.get<SvmOptions>().kernel != KernelType::precomputed;
   }
