@@ -39,7 +39,7 @@ class MemberModel {
   std::size_t size() const { return members.size(); }
   bool limited() const { return task_.limits != nullptr; }
   /// Whether the best weights of active members come from a factor of the matrix that is kept along the path.
-  bool factors() const { return constant && task_.shape.l2 <= 0 && !limited(); }
+  bool factors() const { return steady && task_.shape.l2 <= 0 && !limited(); }
 
   void take_penalties(std::span<const std::int32_t> features) {
     for (const auto j : features) {
@@ -76,6 +76,7 @@ class MemberModel {
   /// under the weights, whose sum is `volume`.
   void center(std::size_t first, std::span<const double> centers, std::span<const double> sums, double volume) {
     const std::size_t size = members.size();
+    if (first == 0) factor_.clear();
     for (std::size_t a = first; a < size; ++a) means[a] = task_.intercept ? sums[a] / volume : 0;
     for (std::size_t a = first; a < size; ++a) {
       double* products = matrix.get() + a * stride;
@@ -105,6 +106,7 @@ class MemberModel {
     const std::size_t size = members.size();
     for (std::size_t a = 0; a < size; ++a)
       for (std::size_t b = 0; b < size; ++b) matrix[a * stride + b] *= scale;
+    factor_.rescale(scale);
   }
   /// The matrix becomes one that has this change of the gradient for the step to `now` (the update of Broyden,
   /// Fletcher, Goldfarb and Shanno), and the means one that the intercepts follow: those are `tilt` from their best.
@@ -118,6 +120,7 @@ class MemberModel {
       with_expected += steps_[a] * expected[a];
     }
     if (!(with_expected > 0) || !(with_change > 0)) return;
+    factor_.clear();
     for (std::size_t a = 0; a < size; ++a) {
       const double more = change[a] / with_change, less = expected[a] / with_expected;
       double* __restrict products = matrix.get() + a * stride;
@@ -140,13 +143,14 @@ class MemberModel {
     constexpr int most_cycles = 100;
     constexpr int old_factor = 5;
     constexpr int most_factored = 10;
+    bool settled = factors() && follow_factor();  // active members have their best weights
     for (int cycle = 0; cycle < most_cycles; ++cycle) {
-      if (cycle == 0 && factors()) follow_factor();
-      visit();
+      visit(settled);
       if (classes_ > 1) shift_classes();
       if (left_over() <= goal) return true;
       if (cycle == old_factor) factor_.clear();  // its rounding adds up over a path
-      if (factors() && cycle < most_factored && follow_factor()) continue;
+      settled = factors() && cycle < most_factored && follow_factor();
+      if (settled) continue;
       find_active();
       if (!visit_active(goal / 2) && active_.size() <= most_weights) solve_system();
     }
@@ -170,7 +174,7 @@ class MemberModel {
   std::vector<double> before, now, rest;   ///< weights before a step and now; minus the slopes
   std::vector<double> penalty1, penalty2;  ///< of all features
   std::int32_t epochs = 0;                 ///< passes, also those of callers over rows
-  bool constant = false;                   ///< the matrix is that of all models of the path
+  bool steady = false;                     ///< the matrix, but for its scale, is that of several steps
 
  private:
   static constexpr std::size_t most_weights = 1500;  // of a linear system
@@ -265,12 +269,13 @@ class MemberModel {
     if (gone < steps_.size()) factor_.leave(gone);
     return true;
   }
-  /// One pass over all members. With a factor, steps of the size of rounding are skipped.
-  void visit() {
+  /// One pass over all members, or over those without a weight if the others are settled. With a factor, steps of the
+  /// size of rounding are skipped.
+  void visit(bool settled) {
     const double rounding = factors() ? 1e-12 : 0;
     for (std::size_t k = 0; k < members.size(); ++k) {
       const double curvature = row(k)[k];
-      if (!(curvature > 0)) continue;
+      if (!(curvature > 0) || (settled && now[k] != 0)) continue;
       if (now[k] == 0 && std::abs(rest[k]) <= (1 + rounding) * penalty_of(k).p1) continue;
       const double best = penalty_of(k).best_weight(rest[k] + curvature * now[k], curvature);
       if (std::abs(best - now[k]) > rounding * std::abs(now[k])) move_to(k, task_.within_limits(columns[k], best));
@@ -391,7 +396,7 @@ class MemberModel {
   std::int32_t features_, classes_;
   std::vector<std::size_t> places_;   // of a feature in all classes
   std::vector<std::int32_t> active_;  // members that have a weight
-  ActiveFactor factor_;               // of active members, if the matrix is constant
+  ActiveFactor factor_;               // of active members, if the matrix is steady
   std::vector<std::uint8_t> in_factor_;
   std::vector<double> weights_, pulls_, steps_;
   std::vector<double> part_;  // of the matrix: theirs

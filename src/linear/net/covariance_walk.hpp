@@ -40,7 +40,7 @@ class PathWalk final : public CovariancePath {
       if (task.curvature(q_.column_of(static_cast<std::int32_t>(j))) > 0)
         varying_.push_back(static_cast<std::int32_t>(j));
     changes_.assign(classes(), 0.0);
-    q_.constant = quadratic_;
+    q_.steady = quadratic_ || (classes() == 1 && varying_.size() > few);
     all_ = quadratic_ && shared != nullptr;
     if (all_)
       begin_with_all();
