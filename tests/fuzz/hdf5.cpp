@@ -116,10 +116,11 @@ using hdf5::Type;
 
 void check_array(const Reading& reading, const Objects& objects, std::uint64_t object, const std::string& path) {
   const auto array = objects.array(object);
-  constexpr std::int64_t most_bytes = 1 << 20;
-  if (!is_possible(array) || array.type.bytes > most_bytes) return;
+  constexpr double most_bytes = 1 << 20;
+  double bytes = static_cast<double>(array.type.bytes);
+  for (const auto size : array.shape) bytes *= static_cast<double>(size);
+  if (bytes > most_bytes || static_cast<double>(array.type.bytes) > most_bytes) return;
   const auto elements = count(array);
-  if (elements > most_bytes / static_cast<std::int64_t>(array.type.bytes)) return;
   Hdf5Heap heap(reading.text);
   read_elements(reading, array, path, 0, elements, [&](std::int64_t first, std::int64_t some, const char* from) {
     expect(first >= 0 && some >= 0 && first + some <= elements, "elements are inside the array");
