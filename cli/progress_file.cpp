@@ -21,6 +21,10 @@ ProgressFile::~ProgressFile() {
 }
 
 void ProgressFile::on_begin(std::string_view stage, std::int64_t total) {
+  if (temporary_ && descriptor_ >= 0) {  // work that begins removes what an earlier run left, this file too
+    ::close(descriptor_);
+    descriptor_ = -1;
+  }
   stage_ = stage;
   pace_.begin(total, interval);
   write();

@@ -104,6 +104,10 @@ void by_rows(const DenseMatrix<T>& x, BlockView<const T> b, BlockView<T> out, st
 
 template <class T>
 void blas_product(const DenseMatrix<T>& x, bool transposed, BlockView<const T> b, BlockView<T> out, int threads) {
+  if ((transposed ? x.rows : x.columns) == 0) {  // BLAS leaves the result of a product of nothing as it is
+    std::fill_n(out.data, out.rows * out.stride, T(0));
+    return;
+  }
   const BlasThreads blas(over_openmp() ? threads : 1);
   const int team = over_openmp() ? 1 : team_for(threads, x.rows * x.columns);
   if (!transposed) return plain_product(x, b, out, team);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/fail.hpp"
+#include "queue/progress_name.hpp"
 
 namespace sheaf::rescore {
 namespace {
@@ -100,7 +101,10 @@ CheckpointFile::~CheckpointFile() {
   if (resumable_) return;
   std::error_code ignored;
   std::filesystem::remove(path_, ignored);
-  if (made_folder_) std::filesystem::remove(std::filesystem::path(path_).parent_path(), ignored);
+  if (!made_folder_) return;
+  const auto folder = std::filesystem::path(path_).parent_path();
+  std::filesystem::remove(folder / queue::progress_name, ignored);
+  std::filesystem::remove(folder, ignored);
 }
 
 void CheckpointFile::begin(const std::string& run) {

@@ -13,6 +13,7 @@
 #include "data/bytes/sink.hpp"
 #include "data/text/json_text.hpp"
 #include "model/lines.hpp"
+#include "queue/progress_name.hpp"
 #include "search/journal/journal.hpp"
 
 namespace sheaf::engine {
@@ -157,7 +158,8 @@ void ResultFolder::remove_leftovers() const {
   for (const auto& entry : fs::directory_iterator(path_, ignored)) {
     const auto name = entry.path().filename().string();
     const auto is_of = [&](const std::string& result) { return is_temporary_name(name, result); };
-    if (is_of(settings_name) || is_of(journal_name) || std::any_of(results_.begin(), results_.end(), is_of))
+    if (name == queue::progress_name || is_of(settings_name) || is_of(journal_name) ||
+        std::any_of(results_.begin(), results_.end(), is_of))
       fs::remove(entry.path(), ignored);
     if (name.starts_with("units.") && name.ends_with(".done")) fs::remove_all(entry.path(), ignored);
   }
@@ -187,7 +189,9 @@ void ResultFolder::undo(bool settings, bool journal_too) const noexcept try {
   std::error_code ignored;
   if (settings) fs::remove(file(settings_name), ignored);
   if (journal_too) fs::remove(journal(), ignored);
-  if (made_) fs::remove(path_, ignored);
+  if (!made_) return;
+  fs::remove(file(queue::progress_name), ignored);
+  fs::remove(path_, ignored);
 } catch (const std::bad_alloc&) {  // the names do not fit in memory
 }
 
