@@ -94,7 +94,7 @@ TEST_F(TeamCli, SearchesThatShareRowsLeaveTheSameFiles) {
 TEST_F(TeamCli, AnEndedSearchGoesOn) {
   ASSERT_EQ(shell("sheaf generate classification d.csv --rows 3000 --features 20 --seed 2 --quiet").code, 0);
   const std::string search =
-      " search d.csv --model multinomial --alpha 1e-4:1:24 --batch 1 --share rows --threads 1 --memory 500M --output ";
+      " search d.csv --model multinomial --alpha 1e-4:1:12 --batch 1 --share rows --threads 1 --memory 500M --output ";
   const std::string until_begun =
       "until [ -e $1/journal.txt ] && [ $(wc -l <$1/journal.txt) -ge 6 ]; do sleep 0.01; done\n";
   write("kill.sh",
