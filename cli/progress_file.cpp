@@ -15,9 +15,7 @@ constexpr auto interval = 200ms;
 }  // namespace
 
 ProgressFile::~ProgressFile() {
-  if (descriptor_ < 0) return;
-  if (temporary_) ::unlink(path_.c_str());
-  ::close(descriptor_);
+  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 void ProgressFile::on_begin(std::string_view stage, std::int64_t total) {
@@ -38,6 +36,7 @@ void ProgressFile::on_advance(std::int64_t by) {
 void ProgressFile::write() {
   if (descriptor_ < 0) descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (descriptor_ < 0) return;
+  if (temporary_ && !removed_) removed_.emplace(path_);
   nlohmann::ordered_json left;
   if (const auto seconds = pace_.seconds_left()) left = *seconds;
   const nlohmann::ordered_json progress{{"stage", stage_},

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include <sheaf/solvers/progress.hpp>
 
+#include "core/removed_name.hpp"
 #include "pace.hpp"
 
 namespace sheaf::cli {
@@ -14,7 +16,7 @@ namespace sheaf::cli {
 class ProgressFile : public Progress {
  public:
   /// Made when there is something to write. A file that cannot be written is none: the work goes on. `temporary`: it
-  /// is removed at the end.
+  /// is removed at the end, whichever way the process ends.
   explicit ProgressFile(std::string path, bool temporary = false) : path_(std::move(path)), temporary_(temporary) {}
   ProgressFile(const ProgressFile&) = delete;
   ProgressFile& operator=(const ProgressFile&) = delete;
@@ -28,6 +30,7 @@ class ProgressFile : public Progress {
   std::string path_;
   bool temporary_;
   int descriptor_ = -1;
+  std::optional<RemovedName> removed_;
   std::string stage_;
   Pace pace_;
 };

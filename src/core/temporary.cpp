@@ -20,6 +20,7 @@
 
 #include "core/fail.hpp"
 #include "core/files/lost_input.hpp"
+#include "core/removed_name.hpp"
 
 namespace sheaf {
 namespace {
@@ -186,6 +187,14 @@ bool TemporaryFile::publish_first() {
 void TemporaryFile::forget() noexcept {
   slots[static_cast<std::size_t>(slot_)].state = Slot::unused;
   slot_ = -1;
+}
+
+RemovedName::RemovedName(const std::string& path) : slot_(remember(path)) {}
+
+RemovedName::~RemovedName() {
+  auto& slot = slots[static_cast<std::size_t>(slot_)];
+  ::unlink(slot.name.data());
+  slot.state = Slot::unused;
 }
 
 void remove_temporaries() noexcept {
