@@ -100,6 +100,8 @@ class Model {
   bool is_regression() const;
   bool has_probabilities() const;
   std::vector<std::string> warnings() const;
+  /// One of warnings(), until the model is saved.
+  void add_training_warning(std::string warning) { training_warnings_.push_back(std::move(warning)); }
   /// None if the model has no weight for each feature.
   std::optional<Coefficients> coefficients() const;
 
@@ -188,6 +190,7 @@ class Model {
   std::optional<Calibration> calibration_;
   std::optional<Threshold> threshold_;
   Annotations annotations_;
+  std::vector<std::string> training_warnings_;
 };
 
 /// The text of a model file. A format that cannot hold the model is an Error: those of LIBLINEAR and LIBSVM keep no

@@ -10,13 +10,26 @@
 #include "core/files/lost_input.hpp"
 
 namespace sheaf {
+namespace {
+
+/// Code that CUDA brings to a GPU when kernels and libraries are first used.
+constexpr std::int64_t gpu_code_bytes = std::int64_t{256} << 20;
+
+/// What data and task blocks may take if no limit is given.
+std::int64_t default_memory(Device device) {
+  const auto free = describe(device).free_bytes;
+  const auto code = device.is_cuda() ? std::min(gpu_code_bytes, free / 2) : 0;
+  return (free - code) / 5 * 4;
+}
+
+}  // namespace
 
 Context::Context(const Options& options)
     : automatic_(options.device == Device::automatic()),
       device_(automatic_ ? Device::cpu() : options.device),
       threads_(options.threads > 0 ? options.threads : available_threads()),
       memory_limit_(options.memory),
-      memory_(options.memory > 0 ? options.memory : describe(device_).free_bytes / 5 * 4),
+      memory_(options.memory > 0 ? options.memory : default_memory(device_)),
       seed_(options.seed),
       progress_(options.progress != nullptr ? options.progress : &silent_progress()),
       stop_(options.stop),

@@ -16,12 +16,15 @@ inline void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   cudaGetLastError();  // a failed call must not fail the next one
   if (status == cudaErrorMemoryAllocation)
-    throw Error(std::string(what) + ": the GPU is out of memory; give a smaller --memory, or use --device cpu");
+    throw OutOfMemory(std::string(what) + ": the GPU is out of memory; give a smaller --memory, or use --device cpu");
   throw Error(std::string(what) + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
 }
 
 inline void check(cublasStatus_t status, const char* what) {
-  if (status != CUBLAS_STATUS_SUCCESS) throw Error(std::string(what) + ": " + cublas().status_string(status));
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  if (status == CUBLAS_STATUS_ALLOC_FAILED)  // of its workspace
+    return check(cudaErrorMemoryAllocation, what);
+  throw Error(std::string(what) + ": " + cublas().status_string(status));
 }
 
 /// After a launch: bad configurations are reported here, faults inside the kernel at the next synchronisation.

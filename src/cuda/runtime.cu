@@ -16,8 +16,9 @@ constexpr std::int64_t kept_bytes = std::int64_t{256} << 20;
 constexpr std::int64_t staged_bytes = std::int64_t{8} << 20;
 
 /// Memory of one GPU that was given back and waits for its next use. Solvers make and drop blocks by the dozen, and
-/// asking the driver for memory costs as much as a product. No more waits than is in use, or an eighth of the GPU; 256
-/// MiB if nothing is in use any more. Never destroyed: the driver may be gone before us.
+/// asking the driver for memory costs as much as a product. No more waits than is in use, or an eighth of what was free
+/// at first; half of the rest stays free for the driver and cuBLAS; 256 MiB wait if nothing is in use any more. Never
+/// destroyed: the driver may be gone before us.
 class Pool {
  public:
   static Pool& of(int index) {
@@ -60,7 +61,8 @@ class Pool {
     waiting_bytes_ += found->second;
     used_bytes_ -= found->second;
     sizes_.erase(found);
-    give_back(used_bytes_ == 0 ? kept_bytes : std::max(used_bytes_, eighth()));
+    const std::int64_t rest = std::max<std::int64_t>(0, available() - used_bytes_) / 2;
+    give_back(std::min(rest, used_bytes_ == 0 ? kept_bytes : std::max(used_bytes_, available() / 8)));
   }
 
   /// To the driver, the largest pieces first, until no more than so many bytes wait.
@@ -142,13 +144,14 @@ class Pool {
       waiting_.erase(largest);
     }
   }
-  /// An eighth of the current GPU's memory.
-  std::int64_t eighth() noexcept {
-    if (eighth_ > 0) return eighth_;
+  /// The current GPU's memory that was free when the first piece was given back, or was ours.
+  std::int64_t available() noexcept {
+    if (available_ > 0) return available_;
     std::size_t free_bytes = 0;
     std::size_t total_bytes = 0;
-    if (cudaMemGetInfo(&free_bytes, &total_bytes) == cudaSuccess) eighth_ = static_cast<std::int64_t>(total_bytes / 8);
-    return eighth_;
+    if (cudaMemGetInfo(&free_bytes, &total_bytes) == cudaSuccess)
+      available_ = static_cast<std::int64_t>(free_bytes) + used_bytes_ + waiting_bytes_;
+    return available_;
   }
 
   std::mutex mutex_;
@@ -156,7 +159,7 @@ class Pool {
   std::unordered_map<void*, std::int64_t> sizes_;
   std::int64_t waiting_bytes_ = 0;
   std::int64_t used_bytes_ = 0;
-  std::int64_t eighth_ = 0;
+  std::int64_t available_ = 0;
   Stream* stream_ = nullptr;
   std::mutex staging_mutex_;
   Staging* staging_ = nullptr;

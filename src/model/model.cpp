@@ -8,6 +8,7 @@
 #include <sheaf/solvers/stack.hpp>
 
 #include "core/fail.hpp"
+#include "core/less_memory.hpp"
 #include "core/names.hpp"
 #include "data/budget.hpp"
 #include "data/bytes/text_source.hpp"
@@ -231,7 +232,11 @@ const std::vector<std::string>& Model::class_names() const { return trained_->cl
 std::vector<std::string> Model::target_names() const { return trained_->target_names(); }
 bool Model::is_regression() const { return trained_->is_regression(); }
 bool Model::has_probabilities() const { return calibration_ || trained_->has_probabilities(); }
-std::vector<std::string> Model::warnings() const { return trained_->warnings(); }
+std::vector<std::string> Model::warnings() const {
+  auto result = training_warnings_;
+  for (auto& warning : trained_->warnings()) result.push_back(std::move(warning));
+  return result;
+}
 
 std::optional<Coefficients> Model::coefficients() const {
   auto result = trained_->coefficients();
@@ -259,7 +264,9 @@ Predictions Model::predict(const Context& context, const Dataset<T>& dataset, bo
   const auto prepared = apply_pipeline(context, pipeline_, aligned);
   const auto chosen = context.for_work(prediction_work(prepared, *this));
   const bool own = probabilities && !calibration_;
-  auto result = trained_->predict(chosen, prepared, own, offsets);
+  auto result = retry_in_less_memory(
+      chosen, [&](const Context& where) { return trained_->predict(where, prepared, own, offsets); },
+      [&](std::string note) { warnings.push_back(std::move(note)); });
   if (probabilities && calibration_) result.probabilities = calibration_->probabilities(class_decisions(result));
   if (threshold_) {
     const auto values = class_decisions(result);
@@ -389,7 +396,12 @@ Model fit(const Context& context, const Dataset<T>& dataset, const ModelOptions&
   // One process alone trains what a team cannot.
   const bool without_team = context.team() != nullptr && context.team()->size() == 1 && !family.shares_rows(decided);
   if (!without_team) check_rows_shared(context, decided);
-  Model model(family.train(without_team ? chosen.with({.team = nullptr}) : chosen, rows, decided, row_weights));
+  std::vector<std::string> warnings;
+  Model model(retry_in_less_memory(
+      without_team ? chosen.with({.team = nullptr}) : chosen,
+      [&](const Context& where) { return family.train(where, rows, decided, row_weights); },
+      [&](std::string note) { warnings.push_back(std::move(note)); }));
+  for (auto& warning : warnings) model.add_training_warning(std::move(warning));
   describe_training(context, dataset, learnt);
   model.set_pipeline(std::move(learnt));
   if (!pipeline.select.empty()) model.withhold_tests();

@@ -13,6 +13,7 @@
 #include <set>
 
 #include "core/fail.hpp"
+#include "core/less_memory.hpp"
 #include "core/text.hpp"
 #include "data/describe/split_summary.hpp"
 #include "queue/units.hpp"
@@ -288,17 +289,30 @@ bool Engine::run_batch(Worker& worker, std::int32_t number, const Batch& batch, 
     }
     if (!log_->claim(number)) return false;
   }
-  if (!worker.trainer) worker.trainer = family_.trainer(worker.context);
-  if (worker.table.splits != batch.splits) {
-    worker.table = plan_.table(batch.splits, worker.context.threads());
-    worker.trainer->load(worker.table);
-  }
   std::vector<Job> jobs;
   for (const auto& cell : batch.cells) {
     const auto column = std::lower_bound(batch.splits.begin(), batch.splits.end(), cell.split) - batch.splits.begin();
     jobs.push_back({&points_[static_cast<std::size_t>(cell.point)], static_cast<std::int32_t>(column)});
   }
-  scores = worker.trainer->train(jobs, chosen);
+  const auto train = [&](const Context& context) {
+    if (&context != &worker.context) worker.context = context;  // from now on; trainers keep a reference
+    if (!worker.trainer) worker.trainer = family_.trainer(worker.context);
+    try {
+      if (worker.table.splits != batch.splits) {
+        worker.table = plan_.table(batch.splits, worker.context.threads());
+        worker.trainer->load(worker.table);
+      }
+      return worker.trainer->train(jobs, chosen);
+    } catch (const OutOfMemory&) {
+      worker.trainer.reset();
+      worker.table = {};
+      throw;
+    }
+  };
+  scores = retry_in_less_memory(worker.context, train, [&](std::string note) {
+    const std::lock_guard lock(mutex_);
+    warnings_.push_back(std::move(note));
+  });
   for (std::size_t k = 0; k < scores.size(); ++k) {
     const auto level = batch.cells[k].split / plan_.splits();
     const bool inner = level < plan_.levels() && level >= plan_.levels() - plan_.outer_folds();

@@ -30,7 +30,8 @@ constexpr std::int64_t fewest_chunk_rows = 4096;
 /// How many kernel rows fit into memory besides `other` bytes.
 std::int64_t slots_for(const Context& context, std::int64_t rows, std::int64_t other) {
   const std::int64_t room = std::max<std::int64_t>(0, context.memory() - other);
-  return std::min(rows, room / (rows * std::int64_t{sizeof(float)}));
+  const std::int64_t padded = (rows + 31) / 32 * 32;
+  return std::min(rows, room / (padded * std::int64_t{sizeof(float)}));
 }
 
 /// Makes the SVMs of solved tasks.

@@ -15,8 +15,8 @@ namespace sheaf::kernel::gpu {
 /// Lanes of the sparse product: a warp's threads hold four each.
 inline constexpr int lanes = 128;
 inline constexpr int tile_rows = 32;
-/// Memory for inner products before the kernel function is applied.
-inline constexpr std::int64_t between_bytes = std::int64_t{256} << 20;
+/// Memory for inner products before the kernel function is applied, and for as many rows laid side by side.
+inline constexpr std::int64_t most_between_bytes = std::int64_t{256} << 20;
 
 /// Rows of a table as lanes: row-major for dense products, feature-major for sparse ones.
 template <class A>
@@ -146,8 +146,15 @@ SourceRows<A> source_of(const DeviceTable<A>& table) {
 template <class A>
 class KernelRows {
  public:
-  KernelRows(const KernelParams& kernel, Device device, cudaStream_t stream, const cuda::Blas& blas)
-      : kernel_(kernel), device_(device), stream_(stream), blas_(blas) {}
+  /// `room`: bytes that may be taken.
+  KernelRows(const KernelParams& kernel, Device device, std::int64_t room, cudaStream_t stream, const cuda::Blas& blas)
+      : kernel_(kernel),
+        device_(device),
+        between_bytes_(std::min(most_between_bytes, room / 2)),
+        stream_(stream),
+        blas_(blas) {}
+
+  std::int64_t bytes() const { return 2 * between_bytes_; }
 
   /// rows[r][to + i] = K(row positions[r] of `from`, row against.begin + i of `table`). `positions` and `rows` lie on
   /// the device.
@@ -163,7 +170,7 @@ class KernelRows {
       return;
     }
     const std::int64_t most = table.is_dense
-                                  ? std::clamp<std::int64_t>(between_bytes / (width_bytes(against)), 1, 32768)
+                                  ? std::clamp<std::int64_t>(between_bytes_ / width_bytes(against, table), 1, 32768)
                                   : std::int64_t{lanes};
     for (std::int64_t first = 0; first < count; first += most) {
       const int here = static_cast<int>(std::min(most, count - first));
@@ -175,8 +182,8 @@ class KernelRows {
   }
 
  private:
-  static std::int64_t width_bytes(Range against) {
-    return (against.end - against.begin) * static_cast<std::int64_t>(sizeof(A));
+  static std::int64_t width_bytes(Range against, const DeviceTable<A>& table) {
+    return std::max(against.end - against.begin, table.columns) * static_cast<std::int64_t>(sizeof(A));
   }
 
   void lay_out(const DeviceTable<A>& from, const std::int32_t* positions, int count, std::int64_t features,
@@ -239,6 +246,7 @@ class KernelRows {
 
   KernelParams kernel_;
   Device device_;
+  std::int64_t between_bytes_;
   cudaStream_t stream_;
   const cuda::Blas& blas_;
   Array<A> laid_out_, between_;

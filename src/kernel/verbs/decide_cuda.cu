@@ -15,8 +15,8 @@
 namespace sheaf::kernel {
 namespace {
 
-constexpr std::int64_t coefficient_bytes = std::int64_t{256} << 20;
-constexpr std::int64_t value_bytes = std::int64_t{512} << 20;
+constexpr std::int64_t most_coefficient_bytes = std::int64_t{256} << 20;
+constexpr std::int64_t most_value_bytes = std::int64_t{512} << 20;
 /// Products of one launch of sum_narrow_decisions: about a fifth of a second on an H200.
 constexpr std::int64_t most_products = std::int64_t{1} << 42;
 
@@ -75,7 +75,7 @@ class Decider {
         queries_(queries),
         decisions_(decisions),
         blas_(stream_),
-        rows_(kernel, context.device(), stream_, blas_),
+        rows_(kernel, context.device(), room_, stream_, blas_),
         query_rows_(Array<std::int32_t>::copy_of(queries.rows, context.device())),
         places_(queries.rows.size()) {
     std::iota(places_.begin(), places_.end(), 0);
@@ -84,7 +84,8 @@ class Decider {
   void decide(const Dataset<T>& support, std::span<const std::int32_t> support_rows, const Coefficients& coefficients) {
     const auto vectors = static_cast<std::int64_t>(support_rows.size());
     if (!coefficients.rhos.empty()) subtract(coefficients.rhos);
-    const std::int64_t dense = std::max<std::int64_t>(1024, coefficient_bytes / (8 * std::int64_t{decisions_.tasks}));
+    const std::int64_t dense =
+        std::max<std::int64_t>(1024, std::min(most_coefficient_bytes, room_) / (8 * std::int64_t{decisions_.tasks}));
     const std::int64_t most = std::min({vectors, dense, rows_at_once(support, vectors, room_)});
     for (std::int64_t begin = 0; begin < vectors; begin += most) {
       const Range part{begin, std::min(vectors, begin + most)};
@@ -154,7 +155,8 @@ class Decider {
 
   void in_blocks(const gpu::DeviceTable<A>& table, const gpu::DeviceTable<A>& asked, const Array<double>& factors,
                  std::int64_t begin) {
-    const std::int64_t block = std::clamp<std::int64_t>(value_bytes / (8 * table.rows), 1, asked.rows);
+    const std::int64_t block =
+        std::clamp<std::int64_t>(std::min(most_value_bytes, room_) / (8 * table.rows), 1, asked.rows);
     Array<double> values(block * table.rows, context_.device());
     Array<double> sums(block * decisions_.tasks, context_.device());
     std::vector<double*> pointers;

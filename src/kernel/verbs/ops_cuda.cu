@@ -18,8 +18,12 @@ namespace {
 
 /// One thread per variable. Twice as many as on the CPU: on a GPU rounds cost more than steps.
 constexpr std::int32_t working_set = 1024;
-constexpr std::int64_t slab_bytes = std::int64_t{1} << 30;
-constexpr std::int64_t tile_bytes = std::int64_t{1} << 30;
+/// Kernel rows that are taken at once, and kernel values of the working sets that are solved at once: so many bytes at
+/// most, and not more than a share of the memory.
+constexpr std::int64_t most_slab_bytes = std::int64_t{1} << 30;
+constexpr std::int64_t most_tile_bytes = std::int64_t{1} << 30;
+constexpr std::int64_t memory_share = 16;
+constexpr std::int64_t one_tile_bytes = std::int64_t{working_set} * working_set * std::int64_t{sizeof(float)};
 constexpr std::int64_t streamed_bytes = std::int64_t{64} << 20;
 constexpr int gradient_threads = 128;
 constexpr std::int64_t most_grid_y = 65535;
@@ -35,11 +39,12 @@ class CudaOps final : public SvmOps {
         stop_(context.stop()),
         blas_(stream_),
         kernel_(kernel),
-        rows_(kernel, context.device(), stream_, blas_),
-        examples_(static_cast<std::int64_t>(order.size())) {
+        rows_(kernel, context.device(), context.memory() / memory_share, stream_, blas_),
+        examples_(static_cast<std::int64_t>(order.size())),
+        tile_bytes_(std::min(most_tile_bytes, std::max(one_tile_bytes, context.memory() / memory_share))) {
     stride_ = (examples_ + 31) / 32 * 32;
     slot_of_ = Array<std::int32_t>::zeros(examples_, device_);
-    slab_rows_ = std::max<std::int64_t>(1, slab_bytes / (stride_ * static_cast<std::int64_t>(sizeof(float))));
+    slab_rows_ = std::max<std::int64_t>(1, std::min(most_slab_bytes, context.memory() / memory_share) / row_bytes());
     if (kernel.type == KernelType::precomputed)
       precomputed_ = precomputed_table(dataset.x, order, context.threads());
     else if (matrix_bytes(dataset.x) > context.memory() / 3)
@@ -54,7 +59,8 @@ class CudaOps final : public SvmOps {
   std::int64_t data_bytes() const override {
     const std::int64_t table = table_.dense.bytes() + table_.values.bytes() + table_.indices.bytes() +
                                table_.offsets.bytes() + table_.terms.bytes();
-    return table + tile_bytes + 4 * gpu::between_bytes + (on_host_.terms.size() > 0 ? 2 * streamed_bytes : 0);
+    return table + resident_bytes_ + tile_bytes_ + rows_.bytes() + slab_rows_ * row_bytes() +
+           (on_host_.terms.size() > 0 ? 2 * streamed_bytes : 0);
   }
   std::int64_t bytes_per_variable() const override { return 4 * sizeof(double) + 1; }
 
@@ -153,8 +159,7 @@ class CudaOps final : public SvmOps {
   /// The slots of the sets are already stored here since their rows were computed.
   void improve(std::span<const std::int32_t> tasks, std::span<const WorkingSet>, std::int64_t most_steps) override {
     const auto current = here();
-    const auto most = static_cast<std::size_t>(
-        std::min(most_grid_y, tile_bytes / (std::int64_t{working_set} * working_set * std::int64_t{sizeof(float)})));
+    const auto most = static_cast<std::size_t>(std::min(most_grid_y, tile_bytes_ / one_tile_bytes));
     for (std::size_t first = 0; first < tasks.size(); first += most) {
       context_.check_stop();
       const std::size_t count = std::min(most, tasks.size() - first);
@@ -191,6 +196,8 @@ class CudaOps final : public SvmOps {
  private:
   cuda::Current here() const { return cuda::Current(device_.index); }
 
+  std::int64_t row_bytes() const { return stride_ * static_cast<std::int64_t>(sizeof(float)); }
+
   gpu::DeviceState state() {
     return {tasks_.data(), bounds_.data(), linear_.data(),    beta_.data(),       g_.data(),     taken_.data(),
             sets_.data(),  counts_.data(), holds_all_.data(), violations_.data(), steps_.data(), working_set};
@@ -208,6 +215,7 @@ class CudaOps final : public SvmOps {
       stream_.synchronize();
       return table;
     });
+    resident_bytes_ = matrix_bytes(dataset.x);
     table_ = {rows->rows,
               rows->columns,
               rows->is_dense,
@@ -333,7 +341,8 @@ class CudaOps final : public SvmOps {
   cuda::Blas blas_;
   KernelParams kernel_;
   gpu::KernelRows<A> rows_;
-  std::int64_t examples_, stride_ = 0, slab_rows_ = 0;
+  std::int64_t examples_, tile_bytes_, stride_ = 0, slab_rows_ = 0;
+  std::int64_t resident_bytes_ = 0;   // of the dataset's own copy, from which rows were laid out
   std::shared_ptr<const void> kept_;  // owns what table_ borrows
   gpu::DeviceTable<A> table_;
   Table<A> on_host_;  // rows that do not fit into the GPU's memory

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "core/fail.hpp"
+#include "core/less_memory.hpp"
 #include "data/budget.hpp"
 #include "data/matrix_bytes.hpp"
 #include "family/family.hpp"
@@ -409,8 +410,16 @@ std::vector<ModelScores> PipelineTrainer<T>::train(std::span<const Job> jobs, bo
 Model refit_model(const Context& context, const FamilySearch& all, const Point& joined) {
   const auto [model, point] = all.own_point(joined);
   const auto& search = *all.models()[static_cast<std::size_t>(model)];
-  if (const auto* steps = dynamic_cast<const WithPipeline*>(&search)) return steps->refit_with_pipeline(context, point);
-  return Model(search.refit(context, point));
+  const auto* steps = dynamic_cast<const WithPipeline*>(&search);
+  std::vector<std::string> warnings;
+  auto result = retry_in_less_memory(
+      context,
+      [&, own = point](const Context& where) {
+        return steps != nullptr ? steps->refit_with_pipeline(where, own) : Model(search.refit(where, own));
+      },
+      [&](std::string note) { warnings.push_back(std::move(note)); });
+  for (auto& warning : warnings) result.add_training_warning(std::move(warning));
+  return result;
 }
 
 template <class T>
