@@ -21,12 +21,6 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-/// A device has too little memory left, which other programs may have taken since the work was planned.
-class OutOfMemory : public Error {
- public:
-  using Error::Error;
-};
-
 /// A stop of the work was requested. Unfinished results are gone; nothing half-written is left.
 class Stopped : public Error {
  public:

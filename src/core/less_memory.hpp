@@ -5,9 +5,9 @@
 #include <string>
 
 #include <sheaf/context.hpp>
-#include <sheaf/error.hpp>
 
 #include "core/fail.hpp"
+#include "core/out_of_memory.hpp"
 
 namespace sheaf {
 

@@ -6,8 +6,7 @@
 
 #include <cuda_runtime.h>
 
-#include <sheaf/error.hpp>
-
+#include "core/out_of_memory.hpp"
 #include "cuda/cublas.hpp"
 
 namespace sheaf::cuda {
