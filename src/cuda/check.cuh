@@ -6,7 +6,7 @@
 
 #include <cuda_runtime.h>
 
-#include "core/out_of_memory.hpp"
+#include "core/memory/out_of_memory.hpp"
 #include "cuda/cublas.hpp"
 
 namespace sheaf::cuda {

@@ -8,7 +8,7 @@
 #include <sheaf/solvers/stack.hpp>
 
 #include "core/fail.hpp"
-#include "core/less_memory.hpp"
+#include "core/memory/less_memory.hpp"
 #include "core/names.hpp"
 #include "data/budget.hpp"
 #include "data/bytes/text_source.hpp"

@@ -13,7 +13,7 @@
 #include <set>
 
 #include "core/fail.hpp"
-#include "core/less_memory.hpp"
+#include "core/memory/less_memory.hpp"
 #include "core/text.hpp"
 #include "data/describe/split_summary.hpp"
 #include "queue/units.hpp"

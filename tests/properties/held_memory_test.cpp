@@ -12,7 +12,7 @@
 #include <sheaf/solvers/array.hpp>
 #include <sheaf/solvers/device.hpp>
 
-#include "core/less_memory.hpp"
+#include "core/memory/less_memory.hpp"
 #include "core/random.hpp"
 #include "devices.hpp"
 

@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "core/fail.hpp"
-#include "core/less_memory.hpp"
+#include "core/memory/less_memory.hpp"
 #include "data/budget.hpp"
 #include "data/matrix_bytes.hpp"
 #include "family/family.hpp"

@@ -7,7 +7,7 @@
 #include <sheaf/context.hpp>
 
 #include "core/fail.hpp"
-#include "core/out_of_memory.hpp"
+#include "core/memory/out_of_memory.hpp"
 
 namespace sheaf {
 
