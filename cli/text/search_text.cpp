@@ -8,9 +8,9 @@
 #include <sheaf/report.hpp>
 
 #include "core/text.hpp"
+#include "family/summary.hpp"
 #include "report/held_out.hpp"
 #include "terminal.hpp"
-#include "text/model_text.hpp"
 #include "text/score_text.hpp"
 
 namespace sheaf::cli {
@@ -242,10 +242,11 @@ std::string weights_effect_text(const SearchResult& r) {
 }  // namespace
 
 std::string search_text(const SearchResult& r) {
+  const auto counts = counts_text(r.counts);
   auto text = heading_text(r) + points_text(r) + chosen_text(r) +
               fmt::format("\n{}\n  {}\n", bold("In short"), wrapped(verdict(r), 2)) + outer_text(r) +
               calibration_text(r) + threshold_text(r) + learning_text(r) + importance_text(r) + weights_effect_text(r) +
-              counts_text(r.counts);
+              (counts.empty() ? "" : '\n' + counts + '\n');
   return text + notes_text(r);
 }
 

@@ -75,6 +75,8 @@ class Family {
   virtual bool shares_rows(const ModelOptions& /*options*/) const { return false; }
   /// Whether models compare features with one another, so that these should have one scale.
   virtual bool wants_scaling(const ModelOptions& /*options*/) const { return false; }
+  /// Whether models without a penalty have a likelihood, and their weights a covariance.
+  virtual bool has_likelihood() const { return false; }
   /// The kinds that a choice among models tries on such data, each with its place in the order from simple to complex.
   virtual std::vector<std::pair<int, std::string>> automatic_kinds(const DataSummary& /*data*/) const { return {}; }
   /// The space of a search whose points are given, so that no property of the dataset is needed, with column
@@ -131,6 +133,8 @@ void check_rows_shared(const Context& context, const ModelOptions& options);
 std::span<const Family* const> families();
 /// Adds a family of a program's own, which must live as long as the program. Before anything else uses the table.
 void add_family(const Family& family);
+/// The kinds whose families have a likelihood: "glm, multinomial".
+std::string kinds_with_likelihood();
 /// nullptr: there is no such family.
 const Family* find_family(std::string_view name);
 

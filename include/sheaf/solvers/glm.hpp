@@ -17,6 +17,7 @@
 #include <sheaf/solvers/linear.hpp>
 #include <sheaf/solvers/parameters.hpp>
 #include <sheaf/solvers/survival.hpp>
+#include <sheaf/solvers/trained_model.hpp>
 
 namespace sheaf {
 
@@ -132,6 +133,9 @@ struct GlmCoefficient {
 /// All weights (multinomial models: differences from the reference class); empty if there are no standard errors.
 std::vector<GlmCoefficient> coefficient_table(const LinearModel& model, double confidence = 0.95);
 
+/// By the labels of coefficient_table(). A model that has none is an Error.
+WeightCovariance weight_covariance(const LinearModel& model);
+
 /// Whether standard errors are withheld, for the features were selected by the labels of the same rows: a model without
 /// a penalty, and with few enough weights, has none for no other reason.
 bool withholds_errors(const LinearModel& model);
@@ -143,15 +147,6 @@ std::string no_errors_reason(const LinearModel& model);
 double concordance(std::span<const double> values, const RiskTimes& risk, std::span<const std::uint8_t> events,
                    std::span<const double> weights = {});
 
-/// A test of whether the additional features of a model over a smaller one explain the target.
-struct LikelihoodRatioTest {
-  bool first_larger = false;  ///< the first of the two models is the larger one
-  /// Twice the difference of the log-likelihoods; if the dispersion is estimated, the difference of the deviances over
-  /// the dispersion of the larger model, as R's anova(test = "LRT") has it.
-  double statistic = 0;
-  double freedom = 0;  ///< parameters that the smaller model lacks
-  double p = 1;        ///< by the chi-squared distribution
-};
 /// Compares two models without a penalty, one of which has all features of the other, trained on the same rows. Models
 /// of other families, rows or targets, and models that are not nested, are Errors.
 LikelihoodRatioTest likelihood_ratio_test(const LinearModel& first, const LinearModel& second);
