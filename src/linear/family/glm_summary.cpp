@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_rows = 60;  // of the table of weights
 
-std::string kind_text(const LinearModel& model) {
+std::string glm_kind_text(const LinearModel& model) {
   const auto& glm = *model.glm;
   auto text = fmt::format("generalised linear model, family {}, link {}", to_string(glm.family), to_string(glm.link));
   if (const auto name = info(glm.family).parameter.name; !name.empty())
@@ -145,7 +145,7 @@ Json coefficients_json(const LinearModel& model) {
 
 ModelSummary glm_summary(const LinearModel& model, std::string shape) {
   const auto& glm = *model.glm;
-  return {{std::move(shape), kind_text(model)},
+  return {{std::move(shape), glm_kind_text(model)},
           {training_note(glm), glm.statistics.errors.empty() ? largest_weights_table(model) : coefficients_table(model),
            statistics_table(glm)},
           {}};

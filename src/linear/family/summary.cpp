@@ -41,7 +41,7 @@ std::string row_name(const LinearModel& model, std::int64_t row) {
 
 std::string status_text(bool converged) { return converged ? "converged" : "not converged"; }
 
-std::string kind_text(const LinearModel& model) {
+std::string linear_kind_text(const LinearModel& model) {
   if (model.net)
     return fmt::format("{}, alpha = {}, l1-ratio {}{}{}{}", about(model), model.net->alpha, model.net->l1_ratio,
                        model.net->relax < 1 ? fmt::format(", relax {}", model.net->relax) : "",
@@ -134,7 +134,7 @@ ModelSummary model_summary(const LinearModel& model, std::int64_t rows) {
   const auto classes = model.is_regression() ? 0 : model.class_names.size();
   auto shape = shape_text(rows, model.features, classes, model.target_names.size());
   if (model.glm) return glm_summary(model, std::move(shape));
-  return {{std::move(shape), kind_text(model)}, {training_table(model), largest_weights_table(model)}, {}};
+  return {{std::move(shape), linear_kind_text(model)}, {training_table(model), largest_weights_table(model)}, {}};
 }
 
 std::string model_summary_json(const LinearModel& model, std::int64_t rows) {
