@@ -181,7 +181,7 @@ std::string threshold_text(const SearchResult& r) {
   if (!r.model || !r.model->threshold()) return {};
   const auto& threshold = *r.model->threshold();
   const auto& positive = r.class_names[static_cast<std::size_t>(r.positive)];
-  auto text = fmt::format("\n{}{}\n  {} is predicted where its decision value is at least {:.6g}\n", bold("Threshold"),
+  auto text = fmt::format("\n{}{}\n  {} is predicted if its decision value is at least {:.6g}\n", bold("Threshold"),
                           dim("  by " + to_string(threshold.options)), shortened(positive, 20), threshold.value);
   std::vector<std::vector<std::string>> rows{
       {"", dim("sensitivity"), dim("specificity")},
@@ -220,7 +220,7 @@ std::string importance_text(const SearchResult& r) {
   }
   auto text = fmt::format(
       "\n{}{}\n", bold("Permutation importance"),
-      dim(fmt::format("  by how much {} gets worse where a feature is shuffled", info(*r.options.score).title)));
+      dim(fmt::format("  by how much {} gets worse if a feature is shuffled", info(*r.options.score).title)));
   if (rows.empty()) return text + "  no feature's shuffling makes it worse\n";
   return text + table(rows, "lrlrl" + std::string(r.annotations.columns.size(), 'l'), 2);
 }

@@ -54,7 +54,7 @@ struct GlmParams {
   /// for the others.
   double tolerance = 0;
   int max_iterations = 1000;
-  /// Where all tasks begin, as the columns of one of them in the result; empty: the model without features.
+  /// Initial weights of all tasks, as the columns of one of them in the result; empty: the model without features.
   std::vector<double> start = {};
   /// Called with the number of a task and how far it has come, at the start and after each of its steps. A task that
   /// is done is `converged`, or has no step after it.
@@ -142,7 +142,7 @@ bool withholds_errors(const LinearModel& model);
 /// Why a model has no standard errors; empty: it has them.
 std::string no_errors_reason(const LinearModel& model);
 
-/// As concordance() in scores.hpp, of pairs of rows that were at risk together: of one stratum, and one entered before
+/// concordance() of scores.hpp over pairs of rows that were at risk together: of one stratum, and one entered before
 /// the other's event. `weights`: pairs count by the products of theirs; empty: 1 each.
 double concordance(std::span<const double> values, const RiskTimes& risk, std::span<const std::uint8_t> events,
                    std::span<const double> weights = {});

@@ -122,7 +122,7 @@ constexpr Writer<T> no_writer = nullptr;
 
 /// A new format is a reader, a writer and a row here. By content, the first row that claims the bytes counts.
 constexpr std::array table{
-    Row{{"sheaf", "sheaf", "a whole dataset in binary form, used where it is mapped", true, true, true},
+    Row{{"sheaf", "sheaf", "a whole dataset in binary form, used in place", true, true, true},
         Content::matrix,
         is_sheaf_file,
         {read_sheaf_file<float>, read_sheaf_file<double>},
