@@ -145,9 +145,9 @@ std::string feature_cloud(const Profile& profile) {
   Chart chart(half, density ? height : height - 24, "All features", density ? Kind::map : Kind::plot);
   if (!(cloud.y.high > 0)) return chart.finish();
   chart.bottom_axis(cloud.x, 28, bottom, prevalence ? "share of rows that have the feature" : "mean");
-  chart.left_axis(cloud.y, left, half - 12, prevalence ? "mean if present" : "standard deviation");
+  chart.left_axis(cloud.y, left, half - 12, prevalence ? "mean where present" : "standard deviation");
   if (cloud.points.size() <= most_data)
-    chart.data("feature", prevalence ? "prevalence" : "mean", prevalence ? "mean if present" : "standard deviation");
+    chart.data("feature", prevalence ? "prevalence" : "mean", prevalence ? "mean where present" : "standard deviation");
   for (std::size_t j = 0; j < cloud.points.size() && cloud.points.size() <= most_data; ++j)
     chart.data(profile.feature_name(static_cast<std::int64_t>(j)), cloud.points[j].x, cloud.points[j].y);
   if (density) {

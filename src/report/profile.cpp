@@ -70,8 +70,8 @@ std::string rows_card(const Profile& p) {
 std::string cloud_card(const Profile& p) {
   const bool prevalence = has_prevalence(p);
   const bool marked = !p.strongest.empty() && p.associations.shuffles > 0;
-  std::string about =
-      prevalence ? "How often each feature occurs, and its mean if it does." : "Mean and spread of each feature.";
+  std::string about = prevalence ? "How often each feature occurs, and how large it is where it does."
+                                 : "Mean and spread of each feature.";
   if (marked) about += " Ringed: those of the strongest that chance does not explain.";
   return card(prevalence ? "Prevalence and abundance" : "Location and spread", about, feature_cloud(p));
 }

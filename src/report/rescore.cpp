@@ -165,7 +165,7 @@ std::string rescore_html(const RescoreResult& r, const RescoreOptions& options) 
   body += card("Scores", "Targets and decoys; the line is the lowest accepted score.",
                legend({{"f0", "targets"}, {"f1", "decoys"}}) + score_histogram(r, options.test_fdr));
   body += card("Posterior error probabilities",
-               "Mean PEP of all targets up to each q-value: near the diagonal if both agree.",
+               "Mean PEP of all targets up to each q-value: near the diagonal where both agree.",
                legend({{"f0", "PSMs"}, {"f1", "peptides"}}) + calibration_curve(r));
   body += iterations_card(r) + weights_card(r) + groups_card(r, options) + files_card(r, options) + "</div>\n";
   return page("Rescoring", about, body, fmt::format("Sheaf {}", SHEAF_VERSION));

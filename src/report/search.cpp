@@ -188,7 +188,7 @@ std::string threshold_card(const SearchResult& r) {
   if (const auto rates = threshold_rates(r))
     rows.push_back({"chosen without the split", score_text(rates->sensitivity), score_text(rates->specificity)});
   return card("Threshold",
-              fmt::format("{} is predicted if its decision value is at least {:.6g}: by {}, on held-out rows. The "
+              fmt::format("{} is predicted where its decision value is at least {:.6g}: by {}, on held-out rows. The "
                           "second line, of thresholds chosen without the split they are applied to, is what to expect "
                           "on new rows.",
                           positive, threshold.value, to_string(threshold.options)),
@@ -203,7 +203,7 @@ std::string reliability_card(const SearchResult& r) {
   const auto positive = two ? short_name(r.class_names[static_cast<std::size_t>(r.positive)]) : std::string();
   return card(
       "Reliability of the probabilities",
-      fmt::format("On held-out rows{}. Dots: rows of similar probability, larger if there are more; bars: 95 "
+      fmt::format("On held-out rows{}. Dots: rows of similar probability, larger where there are more; bars: 95 "
                   "% intervals. On the dashed line probabilities mean what they say; the mean distance from it "
                   "is {:.4f}.",
                   calibrated
@@ -232,7 +232,7 @@ std::string importance_card(const SearchResult& r) {
   for (std::size_t k = 0; k < std::min(most, r.importance.size()); ++k) names.push_back(r.importance[k].name);
   return card(
       "Permutation importance",
-      fmt::format("By how much {} gets worse if a feature is shuffled among held-out rows, {} in each "
+      fmt::format("By how much {} gets worse where a feature is shuffled among held-out rows, {} in each "
                   "split; lines: one standard deviation over the splits. Features that say the same share their "
                   "importance.",
                   info(*r.options.score).title, counted(r.options.permutation_importance, "time")),
