@@ -75,8 +75,6 @@ class Family {
   virtual bool shares_rows(const ModelOptions& /*options*/) const { return false; }
   /// Whether models compare features with one another, so that these should have one scale.
   virtual bool wants_scaling(const ModelOptions& /*options*/) const { return false; }
-  /// Whether models without a penalty have a likelihood, and their weights a covariance.
-  virtual bool has_likelihood() const { return false; }
   /// The kinds that a choice among models tries on such data, each with its place in the order from simple to complex.
   virtual std::vector<std::pair<int, std::string>> automatic_kinds(const DataSummary& /*data*/) const { return {}; }
   /// The space of a search whose points are given, so that no property of the dataset is needed, with column
@@ -124,6 +122,8 @@ class Family {
                                                    const ModelOptions& /*options*/) const {
     return {};
   }
+  /// Whether models without a penalty have a likelihood, and their weights a covariance.
+  virtual bool has_likelihood() const { return false; }
 };
 
 /// Models whose rows the context's team cannot share are a UsageError.

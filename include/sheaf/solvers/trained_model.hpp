@@ -158,16 +158,6 @@ class TrainedModel {
   /// The same to be changed or moved from; nullptr too for a model that was made from a pointer.
   virtual void* owns(const std::type_info& type) = 0;
 
-  /// `rows`: of the training data.
-  virtual ModelSummary summary(std::int64_t /*rows*/) const { return {}; }
-  /// The same for programs: an object of JSON.
-  virtual std::string summary_json(std::int64_t /*rows*/) const { return "{}"; }
-  /// An Error of models that have none.
-  virtual WeightCovariance covariance() const;
-  virtual LikelihoodFit likelihood() const;
-  /// Compares two models of one family. Models that cannot be compared are Errors.
-  virtual LikelihoodRatioTest compare_likelihood(const TrainedModel& other) const;
-
   virtual ModelTraits traits() const { return {}; }
   /// The size of the model in the words of its family (SizeWords); none: reports leave it out.
   virtual std::optional<std::int64_t> size() const { return std::nullopt; }
@@ -182,6 +172,16 @@ class TrainedModel {
                                                               std::int64_t most) const;
   /// The class or value of a training row that it keeps.
   virtual std::string deciding_label(std::int64_t /*row*/) const { return {}; }
+
+  /// `rows`: of the training data.
+  virtual ModelSummary summary(std::int64_t /*rows*/) const { return {}; }
+  /// The same for programs: an object of JSON.
+  virtual std::string summary_json(std::int64_t /*rows*/) const { return "{}"; }
+  /// An Error of models that have none.
+  virtual WeightCovariance covariance() const;
+  virtual LikelihoodFit likelihood() const;
+  /// Compares two models of one family. Models that cannot be compared are Errors.
+  virtual LikelihoodRatioTest compare_likelihood(const TrainedModel& other) const;
 };
 
 /// The struct of a family's model: trained_model(model) makes it a model of any family, trained_model(&model) one that
