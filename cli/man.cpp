@@ -66,7 +66,7 @@ std::string man_page() {
   text += entry("2", "something is wrong with the command line");
   text += entry("3", "something is wrong with Sheaf");
   text += ".SH ENVIRONMENT\n";
-  text += entry("CUDA_HOME", "the folder of the CUDA toolkit, where its libraries are not on the loader's path");
+  text += entry("CUDA_HOME", "the folder of the CUDA toolkit, if its libraries are not on the loader's path");
   text += entry("CUDA_VISIBLE_DEVICES", "the GPUs that may be used");
   return text + entry("NO_COLOR", "no colours, whatever its value");
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <memory>
 
@@ -8,6 +9,7 @@
 #include "command.hpp"
 #include "common.hpp"
 #include "core/fail.hpp"
+#include "family/family.hpp"
 #include "terminal.hpp"
 #include "text/compare_text.hpp"
 
@@ -40,14 +42,13 @@ struct Compare {
     const auto a = Model::load(first);
     const auto b = Model::load(second);
     for (const auto* model : {&a, &b})
-      if (model->family() != "glm")
-        fail_usage("{} is of the family {}: of single models only generalised linear ones (--model glm) are compared",
-                   model == &a ? first : second, model->family());
-    const auto test = likelihood_ratio_test(*a.get_if<LinearModel>(), *b.get_if<LinearModel>());
-    if (common.json())
-      print_data(models_json(*a.get_if<LinearModel>(), *b.get_if<LinearModel>(), test, first, second));
-    else
-      print(models_text(*a.get_if<LinearModel>(), *b.get_if<LinearModel>(), test, first, second));
+      if (!find_family(model->family())->has_likelihood())
+        fail_usage("{} is of the family {}: of single models only those with a likelihood (--model {}) are compared",
+                   model == &a ? first : second, model->family(), kinds_with_likelihood());
+    const auto test = a.trained().compare_likelihood(b.trained());
+    const std::array fits{NamedLikelihood{first, a.trained().likelihood()},
+                          NamedLikelihood{second, b.trained().likelihood()}};
+    common.json() ? print_data(models_json(fits, test)) : print(models_text(fits, test));
   }
 };
 

@@ -61,7 +61,7 @@ struct Fit {
       Model trained = fit(context, dataset, options, model.row_weights(), pipeline);
       const auto made = find_made_from(input);
       if (made && made->command == "select") trained.withhold_tests();
-      const auto covariances = covariance.empty() ? std::string() : covariance_csv(*trained.get_if<LinearModel>());
+      const auto covariances = covariance.empty() ? std::string() : covariance_csv(trained.trained().covariance());
       if (ranks.rank > 0) return;
       trained.save(output, format);
       if (!covariance.empty()) write_text_file(covariance, covariances);
@@ -90,8 +90,9 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.add({"--model-format", "sheaf|liblinear|libsvm",
                  "Sheaf's own file keeps all names; those of LIBLINEAR and LIBSVM can be read by their tools", "sheaf",
                  [fit](const std::string& text) { fit->format = parse_format(text); }});
-  arguments.text("covariance", "FILE", fit->covariance,
-                 "--model glm, multinomial: where to write the covariance of the weights, as CSV");
+  arguments.text(
+      "covariance", "FILE", fit->covariance,
+      fmt::format("--model {}: where to write the covariance of the weights, as CSV", kinds_with_likelihood()));
   fit->model.declare_options(arguments);
   declare_reading(arguments, fit->reading, true);
   fit->common.declare(arguments, {"device", "threads", "memory", "seed"});
@@ -99,8 +100,8 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.writes({"--output", "--covariance"});
   return [fit, &arguments] {
     fit->model.apply(arguments);
-    if (!fit->covariance.empty() && find_model_kind(fit->model.name()).family != "glm")
-      fail_usage("--covariance is for the models glm and multinomial, not {}", fit->model.name());
+    if (!fit->covariance.empty() && !fit->model.options().family().has_likelihood())
+      fail_usage("--covariance is for the models {}, not {}", kinds_with_likelihood(), fit->model.name());
     const auto peer = fit->model.options().family().peer_format();
     if (fit->format != ModelFile::sheaf && !peer)
       fail_usage("LIBLINEAR's and LIBSVM's files hold no model {}; take Sheaf's own format", fit->model.name());

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <memory>
 
 #include <sheaf/neighbors.hpp>
@@ -6,17 +5,12 @@
 #include "command.hpp"
 #include "commands/compared_rows.hpp"
 #include "core/fail.hpp"
-#include "core/names.hpp"
 #include "core/text.hpp"
+#include "data/formats/formats.hpp"
 #include "terminal.hpp"
 
 namespace sheaf::cli {
 namespace {
-
-const std::vector<std::string>& file_names() {
-  static const std::vector<std::string> names{"csv", "npy", "json", "binary"};
-  return names;
-}
 
 struct Neighbors {
   std::string input, queries_path, output, format = "auto", weights_path;
@@ -25,21 +19,15 @@ struct Neighbors {
   ReadOptions reading;
   Common common;
 
-  NeighborFile file() const {
-    if (format != "auto") {
-      const auto found = std::find(file_names().begin(), file_names().end(), format);
-      if (found == file_names().end()) fail_unknown("format of lists", format, file_names());
-      return static_cast<NeighborFile>(found - file_names().begin());
-    }
-    if (output.ends_with(".npy")) return NeighborFile::npy;
-    if (output.ends_with(".json")) return NeighborFile::json;
-    if (output.ends_with(".bin")) return NeighborFile::binary;
-    return NeighborFile::csv;
+  std::string_view file_format() const {
+    if (format != "auto") return format_named(format, neighbor_formats(), "format of lists").name;
+    const auto* by_ending = find_format_by_ending(neighbor_formats(), output);
+    return by_ending != nullptr ? by_ending->name : neighbor_formats().front().name;
   }
 
   void run() {
     if (has_k && has_radius) fail_usage("--k and --radius are two ways to ask: give one of them");
-    const auto lists_format = file();
+    const auto lists_format = file_format();
     const auto reader = common.context();
     common.with_precision(input, [&]<class T>(std::type_identity<T>) {
       const auto rows =

@@ -138,7 +138,7 @@ struct Predict {
 
   static std::string threshold_note(const Model& model) {
     const auto& chosen = *model.threshold();
-    return fmt::format("{} is predicted where its decision value is at least {:.6g}, the threshold of the model ({})",
+    return fmt::format("{} is predicted if its decision value is at least {:.6g}, the threshold of the model ({})",
                        model.class_names()[static_cast<std::size_t>(model.positive())], chosen.value,
                        to_string(chosen.options));
   }
@@ -179,7 +179,7 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.list("keep", "COLUMNS", predict->reading.keep,
                  "CSV: columns to write in front of the predictions, as they are read");
   arguments.add({"--threshold", "T",
-                 "two classes: predict the positive one where its probability is at least T or, of models without "
+                 "two classes: predict the positive one if its probability is at least T or, of models without "
                  "probabilities, its decision value",
                  "that of the model, else 0.5 or 0",
                  [predict](const std::string& text) { predict->threshold = flag_number("--threshold", text); }});

@@ -152,7 +152,7 @@ std::function<void()> declare(Arguments& arguments) {
   auto run = std::make_shared<Rescore>();
   arguments.positionals("FILE", run->pins,
                         "PIN, csv, pepXML or mzIdentML files, plain or compressed; several are one set");
-  arguments.text("output", "DIR", run->folder, "folder for the results; made where it is missing");
+  arguments.text("output", "DIR", run->folder, "folder for the results; made if it is missing");
   arguments.flag("force", run->force, "replace results in that folder");
   arguments.flag("resume", run->resume, "go on with a run that was ended before its end");
   arguments.text("model", "FILE", run->model,

@@ -152,7 +152,7 @@ class SearchRun {
     return result;
   }
 
-  /// Those of a result that search() has not printed.
+  /// The notes of a result that search() has not printed.
   std::vector<std::string> later(std::vector<std::string> warnings) const {
     std::erase_if(warnings,
                   [&](const auto& text) { return std::find(early_.begin(), early_.end(), text) != early_.end(); });

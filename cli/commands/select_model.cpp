@@ -33,7 +33,7 @@ void ModelSelection::declare(Arguments& arguments) {
   model_.declare_kind(arguments);
   arguments.parameter(options_, "outer", "splits", "number of resamples: how often rows are held out");
   arguments.add({"--split", "auto|stratified|group",
-                 "rows held out: the same share of each class, or whole groups (auto: where the dataset has groups)",
+                 "rows held out: the same share of each class, or whole groups (auto: if the dataset has groups)",
                  "auto", [this](const std::string& text) { set_split(text); }});
   arguments.parameter(options_, "outer-fraction", "test-fraction", "share of the rows that are held out each time");
   arguments.parameters(

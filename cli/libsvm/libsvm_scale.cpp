@@ -94,7 +94,7 @@ Command libsvm_scale_command() {
           "LIBSVM's svm-scale: the same flags, range files and output",
           {{"learn on the training rows, apply to the test rows",
             "sheaf svm-scale -s ranges train >train.scale && sheaf svm-scale -r ranges test >test.scale"},
-           {"zeros stay zeros where no value is negative", "sheaf svm-scale -l 0 train >train.scale"}},
+           {"zeros stay zeros if no value is negative", "sheaf svm-scale -l 0 train >train.scale"}},
           declare};
 }
 

@@ -187,12 +187,12 @@ void declare_training(Flags& flags, Percolator& run) {
   flags.number("", "--nested-xval-bins", options.nested, 1, 1000, "nested folds that choose costs");
   flags.toggle("", "--train-best-positive", options.best_positive, "one positive for each spectrum at most");
   flags.number("-N", "--subset-max-train", options.subset, 0, 1e8, "PSMs to train on; 0: all");
-  flags.add("-V", "--default-direction", "[-]NAME", "the feature to begin with; - where lower is better", "",
+  flags.add("-V", "--default-direction", "[-]NAME", "the feature to begin with; - if lower is better", "",
             [&options](const std::string& text) { options.direction = text; });
   flags.add("-u", "--unitnorm", "", "scale features to [0, 1]", "",
             [&options](const std::string&) { options.scaling = FeatureScaling::unit_interval; });
   flags.toggle("-O", "--override", options.keep_trained, "keep models that accept fewer PSMs than the first direction");
-  flags.toggle("-o", "--no-terminate", options.tolerant, "go on where data are questionable");
+  flags.toggle("-o", "--no-terminate", options.tolerant, "go on if data are questionable");
   flags.number("-S", "--seed", options.seed, 1, 20000, "seed of folds and bootstraps");
   flags.accepted("-R", "--test-each-iteration", "", "accepted; test folds are counted in any case");
 }

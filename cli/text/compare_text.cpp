@@ -21,20 +21,14 @@ Json numbers(const std::vector<double>& values) {
   return list;
 }
 
-std::vector<std::string> model_row(const std::string& name, const LinearModel& model) {
-  const auto& s = model.glm->statistics;
-  return {name,
-          fmt::format("{}", s.parameters),
-          fmt::format("{:.6g}", s.log_likelihood),
-          fmt::format("{:.6g}", s.deviance),
-          fmt::format("{:.6g}", aic(*model.glm)),
-          fmt::format("{:.6g}", bic(*model.glm))};
-}
-
-Json model_json(const std::string& name, const LinearModel& model) {
-  const auto& s = model.glm->statistics;
-  return {{"model", name},          {"parameters", s.parameters}, {"log_likelihood", s.log_likelihood},
-          {"deviance", s.deviance}, {"aic", aic(*model.glm)},     {"bic", bic(*model.glm)}};
+Json likelihood_json(const NamedLikelihood& model) {
+  const auto& fit = model.fit;
+  return {{"model", model.name},
+          {"parameters", fit.parameters},
+          {"log_likelihood", fit.log_likelihood},
+          {"deviance", fit.deviance},
+          {"aic", fit.aic},
+          {"bic", fit.bic}};
 }
 
 /// The score that is compared, above a table.
@@ -120,23 +114,22 @@ std::string searches_json(const SearchesComparison& c) {
   return answer.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string models_text(const LinearModel& first, const LinearModel& second, const LikelihoodRatioTest& test,
-                        const std::string& first_name, const std::string& second_name) {
+std::string models_text(std::span<const NamedLikelihood> models, const LikelihoodRatioTest& test) {
   std::vector<std::vector<std::string>> rows{
       {"", dim("parameters"), dim("log-likelihood"), dim("deviance"), dim("AIC"), dim("BIC")}};
-  rows.push_back(model_row(first_name, first));
-  rows.push_back(model_row(second_name, second));
-  return fmt::format("{}{}\n", bold("Likelihood-ratio test"), dim("  of two generalised linear models")) +
-         table(rows, "lrrrrr", 2) +
+  for (const auto& [name, fit] : models)
+    rows.push_back({name, fmt::format("{}", fit.parameters), fmt::format("{:.6g}", fit.log_likelihood),
+                    fmt::format("{:.6g}", fit.deviance), fmt::format("{:.6g}", fit.aic),
+                    fmt::format("{:.6g}", fit.bic)});
+  return fmt::format("{}{}\n", bold("Likelihood-ratio test"), dim("  of two models")) + table(rows, "lrrrrr", 2) +
          fmt::format("\n  the larger model is {}\n  chi-squared = {:.6g}, {} degrees of freedom, p = {:.4g}\n",
-                     test.first_larger ? first_name : second_name, test.statistic, test.freedom, test.p);
+                     models[test.first_larger ? 0 : 1].name, test.statistic, test.freedom, test.p);
 }
 
-std::string models_json(const LinearModel& first, const LinearModel& second, const LikelihoodRatioTest& test,
-                        const std::string& first_name, const std::string& second_name) {
-  const Json answer{{"first", model_json(first_name, first)},
-                    {"second", model_json(second_name, second)},
-                    {"larger", test.first_larger ? first_name : second_name},
+std::string models_json(std::span<const NamedLikelihood> models, const LikelihoodRatioTest& test) {
+  const Json answer{{"first", likelihood_json(models[0])},
+                    {"second", likelihood_json(models[1])},
+                    {"larger", models[test.first_larger ? 0 : 1].name},
                     {"chi_squared", number(test.statistic)},
                     {"degrees_of_freedom", test.freedom},
                     {"p_value", number(test.p)}};

@@ -1,11 +1,11 @@
 // The output of `sheaf compare`.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include <sheaf/compare.hpp>
-#include <sheaf/model.hpp>
-#include <sheaf/solvers/glm.hpp>
+#include <sheaf/solvers/trained_model.hpp>
 
 namespace sheaf::cli {
 
@@ -15,10 +15,13 @@ std::string compare_json(const Comparison& comparison);
 std::string searches_text(const SearchesComparison& comparison);
 std::string searches_json(const SearchesComparison& comparison);
 
-/// A likelihood-ratio test between two generalised linear models, by the names of their files.
-std::string models_text(const LinearModel& first, const LinearModel& second, const LikelihoodRatioTest& test,
-                        const std::string& first_name, const std::string& second_name);
-std::string models_json(const LinearModel& first, const LinearModel& second, const LikelihoodRatioTest& test,
-                        const std::string& first_name, const std::string& second_name);
+/// A model's likelihood, by the name of its file.
+struct NamedLikelihood {
+  std::string name;
+  LikelihoodFit fit;
+};
+/// A likelihood-ratio test between two models.
+std::string models_text(std::span<const NamedLikelihood> models, const LikelihoodRatioTest& test);
+std::string models_json(std::span<const NamedLikelihood> models, const LikelihoodRatioTest& test);
 
 }  // namespace sheaf::cli

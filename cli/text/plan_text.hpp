@@ -1,4 +1,4 @@
-// What work would be and take, before it begins: --plan.
+// The plan of work before it begins, with its estimated time: --plan.
 #pragma once
 
 #include <string>

@@ -255,7 +255,6 @@ std::string explanations_csv(const Model& model, const std::vector<Explanation>&
 std::string deciding_rows_csv(const Model& model, const std::vector<std::vector<DecidingRow>>& lists,
                               const Predictions& predictions, const Predictions* without,
                               const std::vector<KeptColumn>& kept) {
-  const auto& known = *model.get_if<KnnModel>();
   std::string text;
   for (const auto& column : kept) text += csv_field(column.name) + ',';
   text += "row,prediction,neighbour,label,distance,vote";
@@ -266,12 +265,8 @@ std::string deciding_rows_csv(const Model& model, const std::vector<std::vector<
     start += fmt::format("{},{},", i + 1, csv_field(model.prediction_text(predictions, i)));
     const auto other = without == nullptr ? std::string() : csv_field(model.prediction_text(*without, i));
     for (const auto& one : lists[i]) {
-      const auto at = static_cast<std::size_t>(one.row);
-      const auto label = known.is_regression()
-                             ? fmt::format("{}", known.values[at])
-                             : csv_field(known.class_names[static_cast<std::size_t>(known.classes[at])]);
-      text += fmt::format("{}{},{},{},{}", start, one.row + 1, label, one.distance,
-                          std::isnan(one.vote) ? std::string() : fmt::format("{}", one.vote));
+      text += fmt::format("{}{},{},{},{}", start, one.row + 1, csv_field(model.trained().deciding_label(one.row)),
+                          one.distance, std::isnan(one.vote) ? std::string() : fmt::format("{}", one.vote));
       if (without != nullptr) {
         const auto rank = one.rank_without_weights;
         text += fmt::format(",{},{}", rank > 0 ? std::to_string(rank) : std::string(), other);

@@ -8,9 +8,9 @@
 #include <sheaf/report.hpp>
 
 #include "core/text.hpp"
+#include "family/summary.hpp"
 #include "report/held_out.hpp"
 #include "terminal.hpp"
-#include "text/model_text.hpp"
 #include "text/score_text.hpp"
 
 namespace sheaf::cli {
@@ -181,7 +181,7 @@ std::string threshold_text(const SearchResult& r) {
   if (!r.model || !r.model->threshold()) return {};
   const auto& threshold = *r.model->threshold();
   const auto& positive = r.class_names[static_cast<std::size_t>(r.positive)];
-  auto text = fmt::format("\n{}{}\n  {} is predicted where its decision value is at least {:.6g}\n", bold("Threshold"),
+  auto text = fmt::format("\n{}{}\n  {} is predicted if its decision value is at least {:.6g}\n", bold("Threshold"),
                           dim("  by " + to_string(threshold.options)), shortened(positive, 20), threshold.value);
   std::vector<std::vector<std::string>> rows{
       {"", dim("sensitivity"), dim("specificity")},
@@ -220,7 +220,7 @@ std::string importance_text(const SearchResult& r) {
   }
   auto text = fmt::format(
       "\n{}{}\n", bold("Permutation importance"),
-      dim(fmt::format("  by how much {} gets worse where a feature is shuffled", info(*r.options.score).title)));
+      dim(fmt::format("  by how much {} gets worse if a feature is shuffled", info(*r.options.score).title)));
   if (rows.empty()) return text + "  no feature's shuffling makes it worse\n";
   return text + table(rows, "lrlrl" + std::string(r.annotations.columns.size(), 'l'), 2);
 }
@@ -242,10 +242,11 @@ std::string weights_effect_text(const SearchResult& r) {
 }  // namespace
 
 std::string search_text(const SearchResult& r) {
+  const auto counts = counts_text(r.counts);
   auto text = heading_text(r) + points_text(r) + chosen_text(r) +
               fmt::format("\n{}\n  {}\n", bold("In short"), wrapped(verdict(r), 2)) + outer_text(r) +
               calibration_text(r) + threshold_text(r) + learning_text(r) + importance_text(r) + weights_effect_text(r) +
-              counts_text(r.counts);
+              (counts.empty() ? "" : '\n' + counts + '\n');
   return text + notes_text(r);
 }
 

@@ -111,16 +111,20 @@ struct ReadOptions {
   std::optional<KnownColumns> known = {};  ///< of the model that the dataset is read for
 };
 
-/// One row of the format table.
+/// One row of a table of file formats: of datasets, of matches of spectra (match_formats()) or of lists of neighbours
+/// (neighbor_formats()).
 struct Format {
   std::string_view name;
   std::string_view endings;  ///< space-separated, without compression endings
   std::string_view about;
-  bool written = true;  ///< whether datasets can be written in it
+  bool written = true;  ///< whether it can be written
   bool levels = false;  ///< whether nominal features keep the names of their levels; else it holds numbers only
   bool whole = false;   ///< whether it keeps all that a dataset holds; else files have one label, which is no time
 };
+/// The formats of datasets.
 std::span<const Format> formats();
+/// The one that belongs to a file's ending, compression aside; nullptr: none.
+const Format* find_format_by_ending(std::span<const Format> table, std::string_view path);
 /// The format that belongs to a file's ending, compression aside; empty: none.
 std::string_view format_by_name(std::string_view path);
 

@@ -43,7 +43,7 @@ struct Contribution {
 /// - SVMs and neighbours: features take the value of the row in place of the reference's one after another, and a
 ///   contribution is the mean change of the decision value over the orders of the features: over all orders if 10
 ///   features or fewer differ from the reference, else over random orders and their reverses. Either way they add up.
-///   Of sparse data, absent features stay absent, and belong to `intercept`.
+///   Sparse data: absent features stay absent, and belong to `intercept`.
 struct Explanation {
   /// The decision value: a target, or that of the predicted class if there are several. For SVMs of pairs of classes,
   /// the sum of those of the predicted class against each other one.

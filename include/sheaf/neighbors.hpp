@@ -20,6 +20,8 @@
 
 namespace sheaf {
 
+struct Format;
+
 /// distance_functions() describes each.
 enum class DistanceType : std::uint8_t {
   euclidean,
@@ -135,15 +137,11 @@ void write_distances(const Context& context, const Dataset<T>& dataset, const Di
                      const std::string& path, const MatrixFileOptions& options = {},
                      const Dataset<T>* queries = nullptr);
 
-/// How lists of neighbours are written.
-enum class NeighborFile : std::uint8_t {
-  csv,     ///< query,rank,index,distance
-  npy,     ///< NumPy: records of query, index and distance
-  json,    ///< one object for each query
-  binary,  ///< "SHEAFNN1"; 64-bit numbers of queries and entries; offsets; 32-bit indices; distances; little-endian
-};
-std::string format_neighbors(const NeighborLists& lists, NeighborFile format);
-std::string format_neighbors(const RadiusLists& lists, NeighborFile format);
+/// The formats of lists of neighbours.
+std::span<const Format> neighbor_formats();
+/// `format`: one of their names.
+std::string format_neighbors(const NeighborLists& lists, std::string_view format);
+std::string format_neighbors(const RadiusLists& lists, std::string_view format);
 
 template <>
 const std::vector<Parameter<DistanceOptions>>& parameters();

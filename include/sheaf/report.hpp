@@ -59,9 +59,8 @@ std::string path_csv(const SearchResult& result);
 /// scale, that of the feature before. `standard_deviations`: of those features, for standardised weights; none:
 /// without.
 std::string coefficients_csv(const Model& model, std::span<const double> standard_deviations = {});
-/// The covariance of a generalised linear model's weights: a heading, and a line for each row of coefficient_table()
-/// that begins with its label; NA if the rows do not determine a weight. A model that has none is an Error.
-std::string covariance_csv(const LinearModel& model);
+/// A heading, and a line for each weight that begins with its name; NA if the rows do not determine it.
+std::string covariance_csv(const WeightCovariance& covariance);
 /// A complete page with its plots inside; loads nothing from anywhere.
 std::string search_html(const SearchResult& result);
 /// results.json and report.html; of the search over all rows scores.csv, model.txt and, if the program that the family

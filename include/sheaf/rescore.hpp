@@ -15,6 +15,10 @@
 
 namespace sheaf {
 
+struct Format;
+/// The formats of matches of spectra and peptides: PIN and those that are read as PIN.
+std::span<const Format> match_formats();
+
 /// Rules for the details that the method leaves open.
 enum class RescoreRules : std::uint8_t {
   safe,        ///< results that do not depend on the order of rows, that leak nothing, and that weak data cannot break

@@ -37,7 +37,7 @@ from ._scoring import HeldOut, own_score, takes_weights
 _MOST_TARGETS = 32  # splits whose training labels are kept
 _WASTE = 1.5  # a search over a product of values may hold this many times the points that are wanted
 
-#: Settings of which a search tries several values, unless it is told one.
+#: Settings of which a search tries several values, unless one is given.
 _LISTS = {"alpha", "l1-ratio", "relax"}
 #: The number of selected features, which the C++ pipeline varies.
 _COUNT = Axis("features", whole=True)

@@ -62,7 +62,7 @@ class InformationSelector(_Selector):
     """Select features one after another by what they say about the class, and about each other.
 
     The criteria are those of FEAST (Brown and others 2012), picks and scores too if `bins` is given, and relief and
-    ReliefF. Without `bins`, features of the same score are told apart by how well their values separate the classes.
+    ReliefF. Without `bins`, features of the same score are ordered by how well their values separate the classes.
 
     Parameters
     ----------

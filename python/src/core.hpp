@@ -1,4 +1,4 @@
-// What the files of the extension module share. The module converts Python's arguments and the values of
+// Shared by the files of the extension module. The module converts Python's arguments and the values of
 // include/sheaf/bindings, and nothing else: it has no mathematics and no defaults of its own.
 #pragma once
 

@@ -50,7 +50,7 @@ autoplot.sheaf_net <- function(object, labels = 10, ...) {
   if (several) plot + ggplot2::facet_wrap("part") else plot
 }
 
-# Of the features that have a coefficient somewhere: those of all penalties, zeros too, so that curves begin at 0.
+# Coefficients of the features that have one somewhere, at all penalties, zeros too, so that curves begin at 0.
 path_curves <- function(beta, part, lambda) {
   used <- which(Matrix::rowSums(beta != 0) > 0)
   values <- as.matrix(beta[used, , drop = FALSE])

@@ -70,7 +70,7 @@ as_coxph <- function(object) {
   call$init <- replace(unname(object$coefficients), is.na(object$coefficients), 0)
   call$ties <- object$ties
   if (object$std_errors != "cluster") call$robust <- is_robust(object$std_errors)
-  # Of times with a start coxph() has robust errors of clusters alone: each row is one.
+  # With starts coxph() has robust errors of clusters alone: each row is one.
   late <- inherits(object$y, "Surv") && attr(object$y, "type") == "counting"
   if (late && isTRUE(call$robust)) call$cluster <- quote(seq_len(nrow(data)))
   call$control <- survival::coxph.control(iter.max = 0)
@@ -124,7 +124,7 @@ survfit.sheaf_cox <- function(formula, ...) survival::survfit(as_coxph(formula),
 #' @exportS3Method survival::concordance
 concordance.sheaf_cox <- function(object, ...) survival::concordance(as_coxph(object), ...)
 
-# What package sandwich asks of a model: scores of rows, and the inverse of the information times the rows.
+# For package sandwich: scores of rows, and the inverse of the information times the rows.
 #' @exportS3Method sandwich::estfun
 estfun.sheaf_glm <- function(x, ...) {
   if (inherits(x, "sheaf_cox")) return(sandwich::estfun(as_coxph(x), ...))
@@ -137,7 +137,7 @@ bread.sheaf_glm <- function(x, ...) {
   sandwich::bread(as_glm(x), ...)
 }
 
-# What package emmeans asks of a model: its data, and its means as combinations of coefficients.
+# For package emmeans: the data of a model, and its means as combinations of coefficients.
 #' @exportS3Method emmeans::recover_data
 recover_data.sheaf_glm <- function(object, ...) {
   if (is.null(object$terms)) stop_argument("object", "was trained on a matrix: train it by a formula")
@@ -155,7 +155,7 @@ emm_basis.sheaf_glm <- function(object, trms, xlev, grid, ...) {
   do.call(emmeans::emm_basis, c(list(as_glm(object), trms, xlev, grid), given))
 }
 
-# As of nnet::multinom(), whose coefficients and covariances of a class lie side by side.
+# The order of nnet::multinom(): coefficients and covariances of a class lie side by side.
 #' @exportS3Method emmeans::emm_basis
 emm_basis.sheaf_multinom <- function(object, trms, xlev, grid, ...) {
   given <- list(...)

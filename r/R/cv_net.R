@@ -116,7 +116,7 @@ path_call <- function(call) {
   call
 }
 
-# Of several classes or responses the median of theirs.
+# The median over classes or responses.
 coefficient_counts <- function(path) {
   if (has_several(path$family)) return(ceiling(apply(path$dfmat, 2, stats::median)))
   stats::setNames(path$df, colnames(path$beta))
@@ -192,7 +192,7 @@ fold_links <- function(problem, decisions, folds) {
   if (problem$family == "cox") array(link, c(problem$rows, ncol(link) / folds, folds)) else link
 }
 
-# Of rows x penalties x folds the values of the rows that each fold held out.
+# Values of the rows that each fold held out, from rows x penalties x folds.
 held_out <- function(decisions, folds) {
   values <- decisions[, , 1]
   dim(values) <- dim(decisions)[1:2]

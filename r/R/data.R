@@ -53,7 +53,7 @@ frame_features <- function(x, argument, nominal) {
   result
 }
 
-# What the compiled part is given of a matrix beside its values.
+# Properties of a matrix for the compiled part, beside its values.
 about_features <- function(x, target = list(), groups = NULL, missing = FALSE) {
   about <- target
   names <- colnames(x)
@@ -166,7 +166,7 @@ frame_of <- function(call, envir, arguments = c("formula", "data", "subset", "we
 }
 
 # The matrix of a model frame: with a column for each contrast and no intercept, which models add themselves.
-# Of Cox models too, whose strata() and cluster() have no columns of their own: `assign` counts the other terms.
+# strata() and cluster() of Cox models have no columns of their own: `assign` counts the other terms.
 design_of <- function(frame, terms, contrasts = NULL) {
   terms <- feature_terms(terms)
   x <- stats::model.matrix(terms, frame, contrasts.arg = contrasts)

@@ -1,4 +1,4 @@
-# What users of glm() ask of a model beside its coefficients: weights, matrices, leverages and plots of residuals.
+# Weights, matrices, leverages and plots of residuals, as glm() has them.
 
 need_means <- function(object, argument = "object") {
   if (inherits(object, c("sheaf_multinom", "sheaf_cox"))) {
@@ -54,7 +54,7 @@ cooks.distance.sheaf_glm <- function(model, ...) {
   (plain_residuals(model, "pearson") / (1 - leverage))^2 * leverage / (model$dispersion * model$rank)
 }
 
-# Of the rows that were trained on alone, whatever na.action says.
+# Only of the rows that were trained on, for any na.action.
 plain_residuals <- function(model, type) {
   model$na.action <- NULL
   stats::residuals(model, type)

@@ -36,7 +36,7 @@ classes_or_numbers <- function(found) if (is.factor(found) || is.matrix(found)) 
 
 powers <- function(base, from, to, len) base^seq(from, to, length.out = max(len, 2))
 
-# What frameworks know of our models: parameters with their types, how to train and how to predict.
+# Our models for frameworks: parameters with their types, training and prediction.
 framework_models <- list(
   svm = list(
     label = "Support vector machine (Sheaf)", types = c("Classification", "Regression"), probabilities = FALSE,

@@ -341,7 +341,7 @@ mark_undetermined <- function(estimates, fit) {
   estimates
 }
 
-# What counts as the number of coefficients: of a penalised model the trace of the matrix that turns the response into
+# The number of coefficients; of a penalised model the trace of the matrix that turns the response into
 # means, which is less than their number; the library gives their number if the trace would take it long.
 count_parameters <- function(fit, found, columns = 1L) {
   if (fit$n_features == 0) return(columns * fit$intercept)
@@ -379,7 +379,7 @@ finish_glm <- function(fit, model, kind, response) {
     fit$var <- fit$var * fit$dispersion
     fit$std.error <- fit$std.error * sqrt(fit$dispersion)
   }
-  # As glm() counts them: the dispersion too, and theta if it is estimated.
+  # glm() counts the dispersion too, and theta if it is estimated.
   extra <- if (isFALSE(fit$theta_given)) 2 else 0
   trials <- response$trials %||% rep(1, length(fit$y))
   fit$aic <- fit$family$aic(fit$y, trials, mu, w, fit$deviance) + 2 * fit$edf + extra
@@ -427,7 +427,7 @@ softmax <- function(eta) {
   eta / rowSums(eta)
 }
 
-# Of coefficients, or a matrix with a column of them for each class. Coefficients that are NA count nothing.
+# `coefficients` are a vector, or a matrix with a column for each class. Coefficients that are NA count nothing.
 linear_predictor <- function(fit, x, coefficients, offset) {
   coefficients[is.na(coefficients)] <- 0
   several <- is.matrix(coefficients)

@@ -9,7 +9,7 @@ model_matrix <- function(object) {
   cbind("(Intercept)" = 1, x)
 }
 
-# As print(glm()) says it.
+# The format of print(glm()).
 print_dropped <- function(x) {
   message <- stats::naprint(x$na.action)
   if (nzchar(message)) cat("  (", message, ")\n", sep = "")
@@ -142,7 +142,7 @@ coeftest.sheaf_glm <- function(x, vcov. = NULL, df = NULL, ...) {
 #' @importFrom stats logLik
 #' @export
 logLik.sheaf_glm <- function(object, ...) {
-  # As logLik(glm()): the dispersion counts where it is estimated, and theta.
+  # logLik(glm()) counts the dispersion and theta if they are estimated.
   df <- object$edf + estimates_dispersion(object$family_name) + isFALSE(object$theta_given)
   structure(df - object$aic / 2, nobs = stats::nobs(object), df = df, class = "logLik")
 }

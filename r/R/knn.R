@@ -48,7 +48,7 @@ sheaf_knn.default <- function(x, y, k = 5, kind = c("knn", "hknn", "alh", "cknn"
   fit_neighbors(call, x, y, kind, k, settings, metric, power, weighting, feature_weights, temperature, weights, control)
 }
 
-# What models of neighbours share: the distance and the rows that are kept.
+# Shared by models of neighbours: the distance and the rows that are kept.
 fit_neighbors <- function(call, x, y, kind, k, settings, metric, power, weighting, feature_weights, temperature,
                           weights, control) {
   x <- as_features(x)

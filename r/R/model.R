@@ -81,7 +81,7 @@ net_text <- function(object, s, gamma, format) {
   ), format))
 }
 
-# Of two classes the second comes first in files: decision values above 0 speak for it.
+# Files have the second of two classes first: decision values above 0 favour it.
 rev_two <- function(levels) if (length(levels) == 2) rev(levels) else levels
 
 #' Read a model from a file

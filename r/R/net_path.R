@@ -22,7 +22,7 @@ net_loss <- function(family) {
   switch(family, gaussian = , mgaussian = "squared", binomial = "logistic", multinomial = "softmax", family)
 }
 
-# What decision values are compared with, for the compiled part.
+# The truth that decision values are compared with, for the compiled part.
 net_response <- function(problem) {
   targets <- switch(problem$family, binomial = problem$target, cox = problem$survival$event, problem$response)
   list(loss = net_loss(problem$family), parameter = problem$loss_parameter %||% 0, classes = NCOL(targets),
@@ -68,7 +68,7 @@ net_lambda <- function(problem, x, lambda, nlambda, lambda.min.ratio) {
   structure(largest * lambda.min.ratio^(seq(0, 1, length.out = nlambda)), given = FALSE)
 }
 
-# What the compiled part finds: for the paths of all columns of `weights` decision values, and of a single path its
+# Results of the compiled part: for the paths of all columns of `weights` decision values, and of a single path its
 # models. `folds` as in net_options().
 train_nets <- function(problem, x, lambda, weights = path_weights(problem), folds = rep(0L, problem$rows)) {
   options <- net_options(problem, lambda, weights, folds)
@@ -98,7 +98,7 @@ train_path <- function(problem, x, lambda) {
   scale <- rep_len(problem$scale, length(path$a0))  # of the columns
   all <- sparse_columns(path$i, path$p, path$x * rep(scale, diff(path$p)), c(ncol(x), length(path$a0)),
                         list(feature_names(x), NULL))
-  # Of class k at all penalties that are kept.
+  # Class k at all penalties that are kept.
   columns <- function(k) (seq_len(kept) - 1L) * problem$classes + k
   first <- columns(1L)
   warn_unconverged(sum(!path$converged[first]), problem)
@@ -155,7 +155,7 @@ warn_unconverged <- function(count, problem) {
   }
 }
 
-# Where glmnet's paths end (its fdev, devmax and mnlam). With a limit of 0 it does not ask how little a step explains.
+# The end of glmnet's paths (its fdev, devmax and mnlam). With a limit of 0 it does not ask how little a step explains.
 # `share`: how many times what the compiled part takes for explained counts.
 path_end <- function(problem, given, share) {
   end <- switch(problem$family,
@@ -175,7 +175,7 @@ used_features <- function(problem, path, features) {
   list(step = step[new], feature = path$i[new])
 }
 
-# Where glmnet's paths end by the number of features that have a coefficient, or have had one.
+# The end of glmnet's paths by the number of features that have a coefficient, or have had one.
 sized_length <- function(problem, pairs, steps) {
   counts <- tabulate(pairs$step, steps)
   last <- which(seq_len(steps) >= 5 & counts > problem$dfmax)[1]

@@ -59,7 +59,7 @@ link_of <- function(x, coefficients, family = "") {
 # Without the intercept, where there is one.
 of_features <- function(coefficients, family) if (family == "cox") coefficients else coefficients[-1, , drop = FALSE]
 
-# Of all classes or responses in one model; `coefficients` is a list of them.
+# All classes or responses in one model; `coefficients` is a list of them.
 predict_several <- function(x, coefficients, type, offset = NULL) {
   names <- names(coefficients)
   link <- vapply(coefficients, function(one) link_of(x, one), matrix(0, nrow(x), ncol(coefficients[[1]])))

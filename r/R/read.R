@@ -43,7 +43,7 @@ sheaf_read <- function(file, control = list(), ...) {
               about_rows[!vapply(about_rows, is.null, NA)], about_features), class = "sheaf_data")
 }
 
-# Of numbers: a vector, times and events, or a column for each target.
+# Numbers: a vector, times and events, or a column for each target.
 response_of <- function(found) {
   if (!is.null(found$entries)) return(cbind(start = found$entries, stop = found$numbers, status = found$events))
   if (!is.null(found$events)) return(cbind(time = found$numbers, status = found$events))

@@ -21,7 +21,7 @@ simulate.sheaf_glm <- function(object, nsim = 1, seed = NULL, ...) {
   structure(result, seed = state)
 }
 
-# As stats:::simulate.lm: a seed of one's own leaves the generator as it was.
+# A given seed leaves the generator as it was, as in stats:::simulate.lm.
 begin_simulation <- function(seed, envir = parent.frame()) {
   if (!exists(".Random.seed", envir = globalenv(), inherits = FALSE)) stats::runif(1)
   before <- get(".Random.seed", envir = globalenv())

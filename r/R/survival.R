@@ -48,7 +48,7 @@ read_strata <- function(strata, rows) {
   as.integer(as.factor(check_rows(strata, rows, "strata"))) - 1L
 }
 
-# As the compiled part takes them where it is not given a dataset.
+# The form of the compiled part if it is not given a dataset.
 risk_times <- function(survival) {
   list(times = survival$time %||% numeric(), entries = survival$entry %||% numeric(),
        strata = survival$strata %||% integer())
@@ -122,7 +122,7 @@ survival_roles <- function(terms, frame) {
 # Whether a formula of a Cox model has strata; its predictions are then relative to means of the strata.
 has_strata <- function(object) length(attr(object$terms, "specials")$strata) > 0
 
-# Of a formula: what functions of package survival that are not generic read of a coxph object.
+# Models of a formula: elements that functions of package survival that are not generic read of a coxph object.
 like_coxph <- function(fit) {
   labels <- term_labels(fit)[-1]
   fit$assign <- split(seq_along(fit$assign), factor(labels[fit$assign], unique(labels[fit$assign])))
@@ -179,7 +179,7 @@ print.sheaf_cox <- function(x, digits = max(3L, getOption("digits") - 3L), ...) 
   invisible(x)
 }
 
-# As summary(coxph()) has it: robust standard errors are a column of their own, by which the tests are.
+# Robust standard errors are a column of their own, and tests use them, as in summary(coxph()).
 hazard_table <- function(object) {
   table <- coefficient_table(object)
   colnames(table) <- c("coef", if (is.null(object$naive.var)) "se(coef)" else "robust se", "z", "Pr(>|z|)")

@@ -64,7 +64,7 @@ formula_parts <- function(call, envir) {
        contrasts = design$contrasts, na.action = attr(frame, "na.action"), from_levels = !numeric[design$assign])
 }
 
-# What predictions of new rows need to know of a formula.
+# Elements of a formula that predictions of new rows need.
 with_terms <- function(fit, parts) {
   fit[c("terms", "xlevels", "contrasts", "na.action")] <- parts[c("terms", "xlevels", "contrasts", "na.action")]
   fit

@@ -105,14 +105,14 @@ check_ranges <- function(ranges, fixed) {
   }
 }
 
-# As e1071's tune() does: the training rows of each fold.
+# The training rows of each fold, as in e1071's tune().
 deal_folds <- function(rows, cross) {
   one_number(cross, "cross", 2, rows)
   order <- sample(rows)
   tapply(seq_len(rows), cut(seq_len(rows), breaks = cross), function(places) order[-places], simplify = FALSE)
 }
 
-# Of each row the fold that it is not trained on in.
+# For each row the fold that holds it out.
 held_out_fold <- function(train, rows) {
   folds <- integer(rows)
   for (k in seq_along(train)) folds[-train[[k]]] <- k

@@ -1,4 +1,4 @@
-// What the files of the compiled part share. It converts R's arguments and the values of sheaf/bindings, and nothing
+// Shared by the files of the compiled part. It converts R's arguments and the values of sheaf/bindings, and nothing
 // else: it has no mathematics and no defaults of its own.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace sheaf::r {
 
 using bindings::set_options;
 
-/// Of a character matrix of three columns, as the R function settings() makes it.
+/// From a character matrix of three columns, as the R function settings() makes it.
 bindings::Settings settings_of(const Rcpp::CharacterMatrix& table);
 
 /// The surroundings of a call. Made into a Context when work begins, so that memory is that which is free then.
@@ -28,7 +28,7 @@ struct Surroundings {
   bool single = false;     ///< datasets hold float
   Rcpp::RObject progress;  ///< NULL, or a function of a stage, units done and units in all (0: not known)
 };
-/// Of a sheaf_control().
+/// From a sheaf_control().
 Surroundings surroundings_of(const Rcpp::List& control);
 
 /// Does the work on a thread of its own, which must not call R. This one waits, looks ten times a second whether the
@@ -75,8 +75,8 @@ Rcpp::List to_r(const bindings::List& list);
 /// In the format of that name.
 std::string text_of(const Model& model, const std::string& format);
 
-/// What R can read of a model. The pointer in its list keeps the model alive; the text, where it is wanted, outlives
-/// the session.
+/// The parts of a model that R can read. The pointer in its list keeps the model alive; the text, where it is wanted,
+/// outlives the session.
 Rcpp::List describe_model(const Rcpp::XPtr<Model>& pointer, bool with_text);
 
 }  // namespace sheaf::r

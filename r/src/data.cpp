@@ -44,7 +44,7 @@ Target target_of(const Rcpp::List& about) {
                                      list("strata", std::vector<std::int32_t>()));
 }
 
-/// Where the first value stands that is no number: R counts from 1.
+/// The place of the first value that is no number: R counts from 1.
 void refuse_missing(const DenseInput& input) {
   const auto values = std::get<std::span<const double>>(input.values);
   for (std::size_t k = 0; k < values.size(); ++k) {

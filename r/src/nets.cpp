@@ -15,7 +15,7 @@ using Rcpp::List;
 struct Paths {
   NetSheaf sheaf;
   NetParams params;
-  /// Of each row, the path whose decision value is wanted. Empty: those of all paths.
+  /// For each row, the path whose decision value is wanted. Empty: all paths.
   std::vector<std::int32_t> folds;
 };
 
@@ -66,7 +66,7 @@ Paths paths_of(const Rcpp::NumericVector& y, const List& options) {
   return paths;
 }
 
-/// What net_response() has of rows.
+/// The properties of rows that net_response() has.
 NetResponse response_of(const List& list) {
   NetResponse response;
   response.loss = loss_named(Rcpp::as<std::string>(list["loss"]));

@@ -7,7 +7,7 @@
 
 namespace sheaf {
 
-/// A build of OpenBLAS over OpenMP starts threads of its own in every thread that calls it, whatever it is told.
+/// A build of OpenBLAS over OpenMP starts threads of its own in every thread that calls it, whatever its settings.
 inline bool over_openmp() { return openblas_get_parallel() == 2; }
 
 /// While one lives, OpenBLAS works with so many threads. Their number belongs to the whole process: the first to come

@@ -56,7 +56,7 @@ const std::vector<Parameter<Context::Options>>& parameters() {
   static const std::vector<Parameter<O>> rows{
       {"device",
        "NAME",
-       "where to work: cpu, cuda, cuda:N or auto (a GPU where the work is large enough for one, else the CPU)",
+       "where to work: cpu, cuda, cuda:N or auto (a GPU if the work is large enough for one, else the CPU)",
        to_string(O{}.device),
        {},
        [](O& options, std::string_view text) { options.device = parse_device(text); },
@@ -104,10 +104,9 @@ const std::vector<Parameter<ReadOptions>>& parameters() {
                "column to predict: a name, a position from 1 (-1: the last), or none; several with commas between are "
                "numeric targets of one elastic net",
                "label, class, target or y, diagnosis, outcome or the like, else the last"),
-      text_row(
-          "event", "COLUMN", &O::event,
-          "survival: the label is a time, and this column 1 where the event came then, 0 where it did not (censored)",
-          "none"),
+      text_row("event", "COLUMN", &O::event,
+               "survival: the label is a time, and this column 1 if the event came then, 0 if it did not (censored)",
+               "none"),
       text_row("entry", "COLUMN", &O::entry,
                "survival: after which time each row is followed (left truncation); (entry, label] are its times",
                "none"),
@@ -123,7 +122,7 @@ const std::vector<Parameter<ReadOptions>>& parameters() {
                "column that names the fold that tests each row, or says train or test for a single split", "none"),
       text_row("metadata", "FILE", &O::metadata,
                "CSV or TSV file with more columns of the rows (label, group ...), joined by their ids", "none"),
-      text_row("id", "COLUMN", &O::id, "column of ids: of --metadata, and of a CSV dataset, where it is no feature",
+      text_row("id", "COLUMN", &O::id, "column of ids: of --metadata, and of a CSV dataset, which it is no feature of",
                "the first column of --metadata"),
       text_row("annotations", "FILE", &O::annotations,
                "CSV or TSV file with texts about the features (taxonomy, gene symbol ...), joined by their names, or a "
@@ -132,9 +131,8 @@ const std::vector<Parameter<ReadOptions>>& parameters() {
       text_row("layer", "NAME", &O::layer, "AnnData: layer to read in place of X", "X"),
       text_row("sheet", "NAME", &O::sheet, "Excel: sheet to read", "the first"),
       list_row("ignore", "COLUMNS", &O::ignore, "columns to leave out, separated by commas"),
-      list_row(
-          "nominal", "COLUMNS", &O::nominal,
-          "CSV: columns whose values are levels even where they are numbers; columns of text are so by themselves"),
+      list_row("nominal", "COLUMNS", &O::nominal,
+               "CSV: columns whose values are levels even if they are numbers; columns of text are so by themselves"),
       choice_row<O, LabelKind>(
           "task", &O::task,
           {{"auto", LabelKind::automatic}, {"classification", LabelKind::classes}, {"regression", LabelKind::numbers}},

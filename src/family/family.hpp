@@ -122,6 +122,8 @@ class Family {
                                                    const ModelOptions& /*options*/) const {
     return {};
   }
+  /// Whether models without a penalty have a likelihood, and their weights a covariance.
+  virtual bool has_likelihood() const { return false; }
 };
 
 /// Models whose rows the context's team cannot share are a UsageError.
@@ -131,6 +133,8 @@ void check_rows_shared(const Context& context, const ModelOptions& options);
 std::span<const Family* const> families();
 /// Adds a family of a program's own, which must live as long as the program. Before anything else uses the table.
 void add_family(const Family& family);
+/// The kinds whose families have a likelihood: "glm, multinomial".
+std::string kinds_with_likelihood();
 /// nullptr: there is no such family.
 const Family* find_family(std::string_view name);
 

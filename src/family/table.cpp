@@ -5,6 +5,7 @@
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "core/text.hpp"
 #include "family/family.hpp"
 
 namespace sheaf {
@@ -62,6 +63,14 @@ const Family* find_family(std::string_view name) {
   return nullptr;
 }
 
+std::string kinds_with_likelihood() {
+  std::vector<std::string> names;
+  for (const auto* family : families())
+    if (family->has_likelihood())
+      for (const auto& kind : family->kinds()) names.push_back(kind.name);
+  return join_names(names);
+}
+
 std::int64_t Family::points(const SearchSpace& space) const {
   std::int64_t points = 1;
   for (const auto& [name, tried] : space.tried)
@@ -88,7 +97,17 @@ namespace {
              model.family());
 }
 
+[[noreturn]] void fail_without_likelihood(const TrainedModel& model) {
+  fail_usage("a model of the family {} has no likelihood, nor a covariance of weights", model.family());
+}
+
 }  // namespace
+
+WeightCovariance TrainedModel::covariance() const { fail_without_likelihood(*this); }
+LikelihoodFit TrainedModel::likelihood() const { fail_without_likelihood(*this); }
+LikelihoodRatioTest TrainedModel::compare_likelihood(const TrainedModel& /*other*/) const {
+  fail_without_likelihood(*this);
+}
 
 std::vector<std::vector<DecidingRow>> TrainedModel::deciding_rows(const Context& /*context*/,
                                                                   const Dataset<float>& /*dataset*/,

@@ -44,7 +44,7 @@ const std::vector<Parameter<SelectionOptions>>& parameters() {
       number_row("min-gain", &O::min_gain, {-largest, largest},
                  "stop before a feature whose score, per feature it was compared with, is less", "none"),
       choice_row<O, Match>("match", &O::match, {{"feast", Match::feast}, {"fast", Match::fast}},
-                           "ties as FEAST breaks them, or in any order where that is faster"),
+                           "ties as FEAST breaks them, or in any order if that is faster"),
       name_row("counting", &O::counting, counting_names(), "how joint states are counted; all give the same result"),
   };
   return rows;

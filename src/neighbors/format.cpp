@@ -1,12 +1,14 @@
 // Lists of neighbours as text and bytes.
 #include <sheaf/neighbors.hpp>
 
+#include <array>
 #include <bit>
 #include <cstring>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "data/formats/formats.hpp"
 #include "neighbors/npy.hpp"
 
 namespace sheaf {
@@ -83,23 +85,30 @@ std::string binary_of(const RadiusLists& lists) {
   return bytes;
 }
 
+struct Row {
+  Format format;
+  std::string (*write)(const RadiusLists& lists);
+};
+constexpr std::array table{
+    Row{{"csv", "csv", "query,rank,index,distance"}, csv_of},
+    Row{{"npy", "npy", "NumPy: records of query, index and distance"}, npy_of},
+    Row{{"json", "json", "one object for each query"}, json_of},
+    Row{{"binary", "bin",
+         "SHEAFNN1; 64-bit numbers of queries and entries; offsets; 32-bit indices; distances; little-endian"},
+        binary_of},
+};
+constexpr auto public_table = public_part(table);
+
 }  // namespace
 
-std::string format_neighbors(const RadiusLists& lists, NeighborFile format) {
-  switch (format) {
-    case NeighborFile::csv:
-      return csv_of(lists);
-    case NeighborFile::npy:
-      return npy_of(lists);
-    case NeighborFile::json:
-      return json_of(lists);
-    case NeighborFile::binary:
-      break;
-  }
-  return binary_of(lists);
+std::span<const Format> neighbor_formats() { return public_table; }
+
+std::string format_neighbors(const RadiusLists& lists, std::string_view format) {
+  const Format& found = format_named(format, public_table, "format of lists");
+  return table[static_cast<std::size_t>(&found - public_table.data())].write(lists);
 }
 
-std::string format_neighbors(const NeighborLists& lists, NeighborFile format) {
+std::string format_neighbors(const NeighborLists& lists, std::string_view format) {
   return format_neighbors(with_offsets(lists), format);
 }
 

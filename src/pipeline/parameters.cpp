@@ -230,7 +230,7 @@ std::vector<Parameter<O>> all_rows() {
       impute_row(),
       number_row("fill", &O::fill, {}, "the value of --impute constant"),
       yes_no_row("indicate-missing", &O::indicate_missing,
-                 "one more feature for each that has missing values: 1 where it is missing"),
+                 "one more feature for each that has missing values: 1 if it is missing"),
       number_row("min-level-rows", &O::min_level_rows, {1, std::numeric_limits<std::int32_t>::max()},
                  "levels of nominal features with fewer rows share one feature"),
       transform_row(),

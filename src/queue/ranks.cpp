@@ -47,7 +47,7 @@ int first_number(const char* Launcher::*variable, int least) {
   return least;
 }
 
-/// Of this machine, as the driver's files name them.
+/// The GPUs of this machine, by the names of the driver's files.
 int count_gpus() {
   int count = 0;
   while (::access(fmt::format("/dev/nvidia{}", count).c_str(), F_OK) == 0) ++count;

@@ -16,7 +16,7 @@ Team& join_team(const Ranks& ranks);
 /// The least of the numbers of all processes.
 std::int64_t least_of(Team& team, std::int64_t number);
 
-/// What is wrong for all processes is said by the first one, which then ends them: the others wait for that.
+/// The first process reports an error of all processes, and then ends them; the others wait for that.
 void let_first_speak() noexcept;
 
 /// This process has ended its work: with 0 it waits for the others, else it ends them all. Nothing without a team.

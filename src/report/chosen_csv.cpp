@@ -169,23 +169,17 @@ std::string path_csv(const SearchResult& r) {
   return text;
 }
 
-std::string covariance_csv(const LinearModel& model) {
-  if (!model.glm) fail("a covariance of weights is what generalised linear models have (--model glm)");
-  const auto& statistics = model.glm->statistics;
-  if (statistics.covariance.empty())
-    fail("the model has no covariance of weights: {}",
-         statistics.errors.empty() ? no_errors_reason(model) : "model files do not keep it; train the model again");
-  const auto rows = coefficient_table(model);
+std::string covariance_csv(const WeightCovariance& covariance) {
+  const auto& names = covariance.names;
   std::string text = "weight";
-  for (const auto& row : rows) text += ',' + csv_field(row.label);
+  for (const auto& name : names) text += ',' + csv_field(name);
   text += '\n';
-  for (std::size_t e = 0; e < statistics.covariance.size(); ++e) {
-    const std::size_t a = e / rows.size();
-    const std::size_t b = e % rows.size();
-    if (b == 0) text += csv_field(rows[a].label);
-    const bool known = rows[a].error > 0 && rows[b].error > 0;
-    text += known ? fmt::format(",{}", statistics.covariance[e]) : ",NA";
-    if (b + 1 == rows.size()) text += '\n';
+  for (std::size_t e = 0; e < covariance.values.size(); ++e) {
+    const auto column = e % names.size();
+    if (column == 0) text += csv_field(names[e / names.size()]);
+    const double value = covariance.values[e];
+    text += std::isnan(value) ? ",NA" : fmt::format(",{}", value);
+    if (column + 1 == names.size()) text += '\n';
   }
   return text;
 }

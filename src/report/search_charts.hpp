@@ -72,8 +72,8 @@ struct WeightPath {
 };
 /// So many decision values are shown.
 constexpr std::size_t most_columns = 12;
-/// Of one decision value, the largest effects at the chosen point first. On the path of a resample, features that no
-/// resample chose are left out.
+/// The paths of one decision value, the largest effects at the chosen point first. On the path of a resample, features
+/// that no resample chose are left out.
 std::vector<WeightPath> weight_paths(const SearchResult& result, std::size_t column);
 /// The weights of each decision value along that path.
 std::string path_cards(const SearchResult& result);

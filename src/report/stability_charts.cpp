@@ -28,7 +28,7 @@ struct PathFeature {
   double standard_deviation = 0;
 };
 
-/// Those that some resample chose or, of a path to the final model, those that were kept.
+/// The features that some resample chose or, of a path to the final model, those that were kept.
 std::map<std::int64_t, PathFeature> path_features(const SearchResult& r) {
   std::map<std::int64_t, PathFeature> known;
   for (const auto& feature : r.stability) known[feature.index] = {feature.name, feature.standard_deviation};

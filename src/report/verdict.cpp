@@ -69,7 +69,7 @@ std::string calibrated_text(const SearchResult& r) {
                      found.mean);
 }
 
-/// Of several models, those that were dropped count too.
+/// If there are several models, those that were dropped count too.
 std::int64_t points_tried(const SearchResult& r) {
   std::int64_t tried = 0;
   for (const auto& model : r.models) tried += model.points;

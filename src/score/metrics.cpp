@@ -128,7 +128,7 @@ constexpr std::array rows{
         "mean deviance of power 1.5 for predictions above 0 of targets of 0 or more", small_is_good, Need::errors,
         [](const Statistics& s) { return s.errors.tweedie / s.rows; }, {.summary = false}),
     row(Metric::mean_pinball_loss, "mean-pinball-loss", "mean pinball loss",
-        "mean of q (y - m) where a prediction m is below the target y, (1 - q) (m - y) above; q is the quantile of "
+        "mean of q (y - m) if a prediction m is below the target y, (1 - q) (m - y) above; q is the quantile of "
         "elastic-net-quantile, 0.5 of other models",
         small_is_good, Need::errors, [](const Statistics& s) { return pinball_loss(s.errors, s.quantile) / s.rows; },
         {.summary = false}),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Adds a toy loss, distribution, kernel, metric, criterion, format and parameter to a copy of the sources, and checks that
+"""Adds a toy loss, distribution, kernel, metric, criterion, format, family and parameter to a copy of the sources, and checks that
 each touches the files that CONTRIBUTING.md names, that their number is that of FILES, and that the sources that read it
 compile.
 
@@ -22,7 +22,8 @@ from toys import TOYS
 root = pathlib.Path(__file__).resolve().parent.parent.parent
 
 # Files that an addition touches, tests and documents aside.
-FILES = {"loss": 2, "distribution": 2, "kernel": 2, "metric": 1, "criterion": 1, "format": 2, "parameter": 2}
+FILES = {"loss": 2, "distribution": 2, "kernel": 2, "metric": 1, "criterion": 1, "format": 2, "family": 2,
+         "parameter": 2}
 
 faults = []
 
@@ -40,6 +41,7 @@ def apply_toy(toy, scratch):
         path = scratch / name
         touched.add(name)
         if anchor is None:
+            path.parent.mkdir(exist_ok=True)
             path.write_text(piece)
             continue
         text = path.read_text()
@@ -76,7 +78,8 @@ def check_count(toy, touched):
         return
     if toy.kind == "parameter":  # its files are those of the struct that it belongs to
         return
-    for path in touched:
+    own_folder = {name for name, anchor, _ in toy.pieces if anchor is None} if toy.kind == "family" else set()
+    for path in touched - own_folder:
         if not is_named(path, row):
             faults.append(f"CONTRIBUTING.md: a {toy.kind} also touches {path}, which its row does not name")
 

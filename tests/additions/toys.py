@@ -1,6 +1,9 @@
 """What is added: pieces of text for the places that CONTRIBUTING.md names. ANCHOR stands for the text at the place."""
 
+import pathlib
 from dataclasses import dataclass, field
+
+root = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 @dataclass
@@ -129,6 +132,14 @@ template void write_toy(const Writing<double>&);
 }  // namespace sheaf
 """
 
+FAMILY = (root / "tests/family/toy_family.hpp").read_text().replace("#pragma once\n", "") + """
+namespace sheaf {
+
+const Family& mean_family() { return toy::toy_family(); }
+
+}  // namespace sheaf
+"""
+
 NUMBERS = "sheaf generate regression t.csv --rows 60 --features 5 --seed 3 --quiet; "
 CLASSES = "sheaf generate classification c.csv --rows 60 --features 5 --seed 3 --quiet; "
 
@@ -213,6 +224,21 @@ TOYS = [
         ],
         ["src/data/read/toy.cpp", "src/data/formats/formats.cpp"],
         [(NUMBERS + "sheaf convert t.csv t.toy; sheaf info t.toy --format toy", "60 rows")],
+    ),
+    Toy(
+        "family",
+        "mean",
+        [
+            ("src/mean/mean.cpp", None, FAMILY),
+            ("src/family/table.cpp", "const Family& stack_family();\n", "ANCHORconst Family& mean_family();\n"),
+            ("src/family/table.cpp", "&stack_family()})", "&stack_family(), &mean_family()})"),
+        ],
+        ["src/mean/mean.cpp", "src/family/table.cpp"],
+        [
+            (NUMBERS + "sheaf fit t.csv --model mean --shrink 0 --output m.model; sheaf predict t.csv --model-file m.model; "
+             "sheaf info m.model", "60 rows x 5 features\n *the mean"),
+            (NUMBERS + "sheaf search t.csv --model mean --output means", "shrink"),
+        ],
     ),
     Toy(
         "parameter",

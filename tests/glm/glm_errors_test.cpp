@@ -143,7 +143,7 @@ TEST(GlmErrors, WeightsThatRowsDoNotDetermineHaveNoCovariance) {
     for (std::size_t k = 0; k < 4; ++k) EXPECT_EQ(statistics.covariance[2 * 4 + k], 0);
     ASSERT_EQ(warnings_of(model).size(), 1U);
     EXPECT_NE(warnings_of(model)[0].find("not determined"), std::string::npos) << warnings_of(model)[0];
-    const auto lines = lines_of(covariance_csv(model));
+    const auto lines = lines_of(covariance_csv(weight_covariance(model)));
     ASSERT_EQ(lines.size(), 5U);
     EXPECT_EQ(lines[0], "weight,a,b,\"a, b\",(intercept)");
     EXPECT_EQ(lines[3], "\"a, b\",NA,NA,NA,NA");
@@ -296,7 +296,7 @@ TEST(GlmErrors, ModelFilesSayWhatErrorsAreFrom) {
   EXPECT_EQ(again.get_if<LinearModel>()->glm->statistics.errors_from, StandardErrors::hc1);
   EXPECT_EQ(again.get_if<LinearModel>()->glm->statistics.errors, model.glm->statistics.errors);
   try {
-    covariance_csv(*again.get_if<LinearModel>());
+    weight_covariance(*again.get_if<LinearModel>());
     FAIL() << "model files have no covariance";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("train the model again"), std::string::npos) << error.what();

@@ -17,6 +17,7 @@
 #include <sheaf/solvers/linear.hpp>
 #include <sheaf/solvers/parameters.hpp>
 #include <sheaf/solvers/survival.hpp>
+#include <sheaf/solvers/trained_model.hpp>
 
 namespace sheaf {
 
@@ -53,7 +54,7 @@ struct GlmParams {
   /// for the others.
   double tolerance = 0;
   int max_iterations = 1000;
-  /// Where all tasks begin, as the columns of one of them in the result; empty: the model without features.
+  /// Initial weights of all tasks, as the columns of one of them in the result; empty: the model without features.
   std::vector<double> start = {};
   /// Called with the number of a task and how far it has come, at the start and after each of its steps. A task that
   /// is done is `converged`, or has no step after it.
@@ -132,26 +133,20 @@ struct GlmCoefficient {
 /// All weights (multinomial models: differences from the reference class); empty if there are no standard errors.
 std::vector<GlmCoefficient> coefficient_table(const LinearModel& model, double confidence = 0.95);
 
+/// By the labels of coefficient_table(). A model that has none is an Error.
+WeightCovariance weight_covariance(const LinearModel& model);
+
 /// Whether standard errors are withheld, for the features were selected by the labels of the same rows: a model without
 /// a penalty, and with few enough weights, has none for no other reason.
 bool withholds_errors(const LinearModel& model);
 /// Why a model has no standard errors; empty: it has them.
 std::string no_errors_reason(const LinearModel& model);
 
-/// As concordance() in scores.hpp, of pairs of rows that were at risk together: of one stratum, and one entered before
+/// concordance() of scores.hpp over pairs of rows that were at risk together: of one stratum, and one entered before
 /// the other's event. `weights`: pairs count by the products of theirs; empty: 1 each.
 double concordance(std::span<const double> values, const RiskTimes& risk, std::span<const std::uint8_t> events,
                    std::span<const double> weights = {});
 
-/// A test of whether the additional features of a model over a smaller one explain the target.
-struct LikelihoodRatioTest {
-  bool first_larger = false;  ///< the first of the two models is the larger one
-  /// Twice the difference of the log-likelihoods; if the dispersion is estimated, the difference of the deviances over
-  /// the dispersion of the larger model, as R's anova(test = "LRT") has it.
-  double statistic = 0;
-  double freedom = 0;  ///< parameters that the smaller model lacks
-  double p = 1;        ///< by the chi-squared distribution
-};
 /// Compares two models without a penalty, one of which has all features of the other, trained on the same rows. Models
 /// of other families, rows or targets, and models that are not nested, are Errors.
 LikelihoodRatioTest likelihood_ratio_test(const LinearModel& first, const LinearModel& second);

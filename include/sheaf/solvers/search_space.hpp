@@ -115,7 +115,7 @@ struct PathStep {
   std::vector<FeatureWeights> weights;
 };
 
-/// Where a model stands in its search, for those who watch a log.
+/// The place of a model in its search, for messages.
 struct ModelPlace {
   struct Setting {
     std::string parameter;

@@ -71,6 +71,45 @@ struct Coefficients {
   std::vector<std::int64_t> largest(std::int32_t column, std::size_t most) const;
 };
 
+/// A table in the summary of a model.
+struct SummaryTable {
+  std::string title;
+  std::vector<std::vector<std::string>> rows;
+  std::string alignment;  ///< a letter for each column: l or r
+  bool headed = true;     ///< the first row is a heading
+  std::string note;       ///< below the table
+};
+
+/// A description of a trained model for people; programs lay it out.
+struct ModelSummary {
+  std::vector<std::string> lines;    ///< the shape of the training data first, then the kind of model
+  std::vector<SummaryTable> tables;  ///< training, weights ...
+  std::string note;                  ///< at the end
+};
+
+/// Covariance of a model's weights.
+struct WeightCovariance {
+  std::vector<std::string> names;  ///< one a weight
+  std::vector<double> values;      ///< weights x weights; NaN if the rows do not determine a weight
+};
+
+/// The likelihood of a model, for comparisons with models of the same rows.
+struct LikelihoodFit {
+  double parameters = 0;
+  double log_likelihood = 0;
+  double deviance = 0;
+  double aic = 0, bic = 0;
+};
+/// A test of whether the additional features of a model over a smaller one explain the target.
+struct LikelihoodRatioTest {
+  bool first_larger = false;  ///< the first of the two models is the larger one
+  /// Twice the difference of the log-likelihoods; if the dispersion is estimated, the difference of the deviances over
+  /// the dispersion of the larger model, as R's anova(test = "LRT") has it.
+  double statistic = 0;
+  double freedom = 0;  ///< parameters that the smaller model lacks
+  double p = 1;        ///< by the chi-squared distribution
+};
+
 class TrainedModel {
  public:
   TrainedModel() = default;
@@ -131,6 +170,18 @@ class TrainedModel {
                                                               std::int64_t most) const;
   virtual std::vector<std::vector<DecidingRow>> deciding_rows(const Context& context, const Dataset<double>& dataset,
                                                               std::int64_t most) const;
+  /// The class or value of a training row that it keeps.
+  virtual std::string deciding_label(std::int64_t /*row*/) const { return {}; }
+
+  /// `rows`: of the training data.
+  virtual ModelSummary summary(std::int64_t /*rows*/) const { return {}; }
+  /// The same for programs: an object of JSON.
+  virtual std::string summary_json(std::int64_t /*rows*/) const { return "{}"; }
+  /// An Error of models that have none.
+  virtual WeightCovariance covariance() const;
+  virtual LikelihoodFit likelihood() const;
+  /// Compares two models of one family. Models that cannot be compared are Errors.
+  virtual LikelihoodRatioTest compare_likelihood(const TrainedModel& other) const;
 };
 
 /// The struct of a family's model: trained_model(model) makes it a model of any family, trained_model(&model) one that

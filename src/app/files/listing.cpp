@@ -7,8 +7,7 @@
 #include <sys/stat.h>
 
 #include <sheaf/io.hpp>
-
-#include "data/formats/formats.hpp"
+#include <sheaf/rescore.hpp>
 
 namespace sheaf::app {
 namespace {
@@ -96,14 +95,9 @@ FileFacts facts_of(const std::string& path) {
 }
 
 std::pair<std::string_view, std::string_view> kind_and_format(std::string_view name) {
-  auto plain = name;
-  for (const std::string_view ending : {".gz", ".xz", ".zst"})
-    if (plain.ends_with(ending)) plain.remove_suffix(ending.size());
-  if (plain.ends_with(".pin")) return {"psms", "pin"};
-  if (plain.ends_with(".pepXML") || plain.ends_with(".pep.xml")) return {"psms", "pepxml"};
-  if (plain.ends_with(".mzid")) return {"psms", "mzidentml"};
-  const auto format = format_by_name(name);
-  return {format.empty() ? std::string_view() : std::string_view("table"), format};
+  if (const auto* table = find_format_by_ending(formats(), name)) return {"table", table->name};
+  if (const auto* matches = find_format_by_ending(match_formats(), name)) return {"psms", matches->name};
+  return {};
 }
 
 std::shared_ptr<const Listing> Lister::list() {

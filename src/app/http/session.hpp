@@ -38,7 +38,7 @@ constexpr std::size_t part_bytes = std::size_t{256} << 10U;
 constexpr std::chrono::milliseconds event_interval{100};
 constexpr std::chrono::seconds heartbeat{15};
 
-/// What the server does with a connection of either kind.
+/// Serves a connection of either kind.
 class Connection {
  public:
   Connection() = default;

@@ -1,4 +1,4 @@
-// What the file sheaf-tls.so has for the program.
+// The interface of the file sheaf-tls.so.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace sheaf::app {
 
-/// Of the function sheaf_tls_listener, whose result is the caller's. Beside it stands sheaf_tls_version.
+/// The type of the function sheaf_tls_listener, whose result is the caller's. Beside it stands sheaf_tls_version.
 using TlsListener = Listener*(Site& site, const std::string& address, std::uint16_t port,
                               const Certificate& certificate, const ServerLimits& limits);
 

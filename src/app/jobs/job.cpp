@@ -22,7 +22,7 @@ constexpr std::array<std::pair<JobState, std::string_view>, 6> states{{{JobState
                                                                        {JobState::failed, "failed"}}};
 
 /// The end of a file that may be long.
-/// Of a regular file, no link.
+/// Only of a regular file, no link.
 std::string tail_of(const std::string& path, off_t most) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) return {};

@@ -12,7 +12,7 @@
 namespace sheaf::app {
 namespace {
 
-// Of NVML's interface, which is stable, what is used here. 0 is success.
+// The part of NVML's interface, which is stable, that is used here. 0 is success.
 using NvmlDevice = void*;
 struct NvmlLoad {
   unsigned gpu, memory;  // percent

@@ -1,4 +1,4 @@
-// What a process takes of the machine: cores, memory, GPUs.
+// Resources that a process uses: cores, memory, GPUs.
 #pragma once
 
 #include <chrono>

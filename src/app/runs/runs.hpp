@@ -39,7 +39,7 @@ class Runs {
   /// A 404 Refusal if it is none.
   Run find(const std::string& id);
   Json json(const Run& run) const;
-  /// As its process writes it, whoever started it; null: not known.
+  /// Written by its process, whoever started it; null: not known.
   Json progress_of(const Run& run) const;
   bool truncated() { return lister_.list()->truncated; }
 

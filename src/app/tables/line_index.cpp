@@ -65,7 +65,7 @@ bool equal_words(std::string_view a, std::string_view b) {
          });
 }
 
-/// As the reader of datasets sees them; within `record`.
+/// The fields that the reader of datasets sees; within `record`.
 std::vector<CsvField> fields_of(std::string_view record, char delimiter) {
   std::vector<CsvField> fields;
   for (std::size_t begin = 0; begin <= record.size();) {

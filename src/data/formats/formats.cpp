@@ -122,7 +122,7 @@ constexpr Writer<T> no_writer = nullptr;
 
 /// A new format is a reader, a writer and a row here. By content, the first row that claims the bytes counts.
 constexpr std::array table{
-    Row{{"sheaf", "sheaf", "a whole dataset in binary form, used where it is mapped", true, true, true},
+    Row{{"sheaf", "sheaf", "a whole dataset in binary form, used in place", true, true, true},
         Content::matrix,
         is_sheaf_file,
         {read_sheaf_file<float>, read_sheaf_file<double>},
@@ -185,20 +185,18 @@ constexpr std::array table{
         {write_arff<float>, write_arff<double>}},
 };
 
-/// The public part of each row.
-constexpr auto public_table = [] {
-  std::array<Format, table.size()> formats{};
-  std::transform(table.begin(), table.end(), formats.begin(), [](const Row& row) { return row.format; });
-  return formats;
-}();
+constexpr auto public_table = public_part(table);
 
 const Row& row_of(const Format& format) { return table[static_cast<std::size_t>(&format - public_table.data())]; }
 
-bool is_word_in(std::string_view word, std::string_view words) {
-  while (!words.empty()) {
-    const std::size_t space = std::min(words.find(' '), words.size());
-    if (words.substr(0, space) == word) return true;
-    words.remove_prefix(std::min(space + 1, words.size()));
+/// Whether a file's name ends with one of the `endings`, behind a dot.
+bool has_ending(std::string_view name, std::string_view endings) {
+  while (!endings.empty()) {
+    const std::size_t space = std::min(endings.find(' '), endings.size());
+    const auto ending = endings.substr(0, space);
+    if (name.size() > ending.size() && name.ends_with(ending) && name[name.size() - ending.size() - 1] == '.')
+      return true;
+    endings.remove_prefix(std::min(space + 1, endings.size()));
   }
   return false;
 }
@@ -275,30 +273,24 @@ std::string file_of(const std::string& path) {
 
 std::span<const Format> formats() { return public_table; }
 
-std::vector<std::string> format_names() {
-  std::vector<std::string> names;
-  for (const Format& format : formats()) names.emplace_back(format.name);
-  return names;
-}
-
-const Format& format_named(std::string_view name) {
-  for (const Format& format : formats())
+const Format& format_named(std::string_view name, std::span<const Format> table, std::string_view what) {
+  std::vector<std::string> known;
+  for (const Format& format : table) {
     if (format.name == name) return format;
-  fail_unknown("format", name, format_names());
+    known.emplace_back(format.name);
+  }
+  fail_unknown(what, name, known);
 }
 
-const Format* format_by_ending(std::string_view path) {
+const Format* find_format_by_ending(std::span<const Format> table, std::string_view path) {
   if (const Compression* compression = find_compression_by_ending(path)) path.remove_suffix(compression->ending.size());
-  path = path.substr(path.find_last_of('/') + 1);
-  const std::size_t dot = path.find_last_of('.');
-  if (dot == std::string_view::npos) return nullptr;
-  for (const Format& format : formats())
-    if (is_word_in(path.substr(dot + 1), format.endings)) return &format;
+  for (const Format& format : table)
+    if (has_ending(path, format.endings)) return &format;
   return nullptr;
 }
 
 std::string_view format_by_name(std::string_view path) {
-  const Format* format = format_by_ending(path);
+  const Format* format = find_format_by_ending(formats(), path);
   return format == nullptr ? std::string_view{} : format->name;
 }
 
@@ -324,7 +316,7 @@ Dataset<T> read_dataset(const Context& context, const std::string& given, const 
   const std::string path = file_of(given);
   const std::string name = path == "-" ? "standard input" : path;
   const bool automatic = options.format == "auto";
-  const Format* format = automatic ? format_by_ending(path) : &format_named(options.format);
+  const Format* format = automatic ? find_format_by_ending(formats(), path) : &format_named(options.format);
   const auto key = sheaf_file::cache_key<T>(path, options);
   if (auto cached = sheaf_file::read_cache<T>(context, path, options, key)) return *std::move(cached);
   const auto source = std::make_shared<const TextSource>(path, context.progress(), context.stop(), cpu_budget(context));

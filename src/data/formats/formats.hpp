@@ -1,9 +1,10 @@
 // The file formats, for readers and writers. The table itself is in formats.cpp.
 #pragma once
 
+#include <array>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <sheaf/io.hpp>
 
@@ -11,13 +12,17 @@
 
 namespace sheaf {
 
-std::vector<std::string> format_names();
+/// An unknown name is a UsageError that names the known ones; `what`: is named, for messages.
+const Format& format_named(std::string_view name, std::span<const Format> table = formats(),
+                           std::string_view what = "format");
 
-/// An unknown name is a UsageError that names the known ones.
-const Format& format_named(std::string_view name);
-
-/// By the end of a file's name, compression left aside; nullptr: it does not show the format.
-const Format* format_by_ending(std::string_view path);
+/// The public part of the rows of a table.
+template <class Row, std::size_t count>
+constexpr std::array<Format, count> public_part(const std::array<Row, count>& rows) {
+  std::array<Format, count> result{};
+  for (std::size_t r = 0; r < count; ++r) result[r] = rows[r].format;
+  return result;
+}
 
 /// `format` is one of formats() that is written.
 template <class T>

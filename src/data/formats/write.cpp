@@ -14,7 +14,8 @@ std::vector<std::string> written_names() {
 }
 
 const Format& format_to_write(const std::string& path, const WriteOptions& options) {
-  const Format* format = options.format != "auto" ? &format_named(options.format) : format_by_ending(path);
+  const Format* format =
+      options.format != "auto" ? &format_named(options.format) : find_format_by_ending(formats(), path);
   if (format != nullptr && format->written) return *format;
   if (format != nullptr)
     fail_usage("{}: datasets are read from {} files, and not written as such; write one of {}", path, format->name,

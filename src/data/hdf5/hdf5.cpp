@@ -27,7 +27,7 @@ struct Hdf5File::Readers {
   }
 };
 
-/// What the reader of bytes answers, and libhdf5 if it meets what is not known to it.
+/// The reader of bytes; libhdf5 takes over at the first construct that it does not know.
 template <class Question>
 auto Hdf5File::ask(const Question& question) const {
   auto& [by_bytes, by_library] = *readers_;

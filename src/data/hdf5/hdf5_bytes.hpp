@@ -11,7 +11,7 @@
 
 namespace sheaf::hdf5 {
 
-/// What is in the file is sound, but not known here: libhdf5 may know it.
+/// The construct is valid, but not known here: libhdf5 may know it.
 struct NotKnown {};
 
 /// A place that stands for none.

@@ -12,13 +12,13 @@
 
 namespace sheaf {
 
-/// Where a text is. A collection at 0 means no text.
+/// The place of a text. A collection at 0 means no text.
 struct HeapReference {
   std::uint32_t bytes = 0;
   std::uint64_t collection = 0;  ///< its place in the file
   std::uint32_t object = 0;      ///< a number in the collection
 
-  /// As files hold it.
+  /// In the form of files.
   static constexpr std::size_t stored_bytes = 16;
   static HeapReference load(const char* stored);
 };

@@ -1,4 +1,4 @@
-// What the reader and the writer of HDF5 files share: identifiers of libhdf5, its lock, its types. Only for builds that
+// Shared by the reader and the writer of HDF5 files: identifiers of libhdf5, its lock, its types. Only for builds that
 // have its headers.
 #pragma once
 
@@ -58,7 +58,7 @@ inline Id text_type() {
 /// References to the heap as files hold them: what texts are read as, for libhdf5 must not follow them (hdf5_heap.hpp).
 inline Id reference_type() {
   static constexpr const char* first_member = "bytes in the heap";
-  // What libhdf5 calls before it converts, and to convert: it leaves stored texts as they are.
+  // libhdf5 calls this before it converts, and to convert: it leaves stored texts as they are.
   constexpr H5T_conv_t keep = [](hid_t from, hid_t to, H5T_cdata_t* conversion, std::size_t, std::size_t, std::size_t,
                                  void*, void*, hid_t) -> herr_t {
     conversion->need_bkg = H5T_BKG_NO;

@@ -23,7 +23,7 @@ std::int64_t Reader::checked_count(const std::string& path, const std::vector<st
 }
 
 std::string Reader::checked_text(const std::string& path, std::optional<std::string_view> text) const {
-  if (!text) fail_path(path, "holds a text that is not where it should be in the file; the file is damaged");
+  if (!text) fail_path(path, "holds a text at a wrong place of the file; the file is damaged");
   return std::string(text->substr(0, text->find('\0')));
 }
 

@@ -1,4 +1,4 @@
-// What is asked of an HDF5 file, and who answers: a reader of the file's bytes, and libhdf5.
+// The interface to HDF5 files, implemented by a reader of the file's bytes, and by libhdf5.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace sheaf::hdf5 {
 
-/// What the elements of an array are; numbers of other sizes are held by the larger type.
+/// The type of an array's elements; numbers of other sizes are held by the larger type.
 enum class Elements { texts, truths, whole_numbers, floats, doubles };
 
 /// Memory for numbers of one of the types that are read.

@@ -17,7 +17,7 @@ struct NamesFiles {
   explicit NamesFiles(const std::string& path);
 };
 
-/// What the files beside a matrix say.
+/// The contents of the files beside a matrix.
 struct MarketNames {
   bool features_are_rows = false;                        ///< of the matrix
   std::vector<std::vector<std::string>> about_features;  ///< columns of text behind the names

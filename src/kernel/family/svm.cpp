@@ -11,6 +11,7 @@
 #include "data/text/model_file.hpp"
 #include "family/family.hpp"
 #include "family/values.hpp"
+#include "kernel/family/summary.hpp"
 #include "kernel/family/trainer.hpp"
 #include "kernel/model/file_text.hpp"
 
@@ -330,6 +331,8 @@ class TrainedSvm : public TrainedModelOf<TrainedSvm, SvmModel> {
     traits.pairs = model_.class_names.size() > 2 && model_.multi_class == MultiClass::one_vs_one;
     return traits;
   }
+  ModelSummary summary(std::int64_t rows) const override { return model_summary(model_, rows); }
+  std::string summary_json(std::int64_t rows) const override { return model_summary_json(model_, rows); }
   std::optional<std::int64_t> size() const override { return model_.support_vectors(); }
   bool has_precomputed_columns() const override { return model_.kernel.type == KernelType::precomputed; }
 

@@ -127,7 +127,7 @@ const std::vector<Parameter<SvmOptions>>& parameters() {
       open_number_row("epsilon", &O::epsilon, {0, most}, "epsilon-svr: errors up to it cost nothing",
                       "a tenth of the target's standard deviation"),
       positive_row("tolerance", &O::tolerance,
-                   "stop where the optimality conditions are violated by less; of a regression without --epsilon the "
+                   "stop when the optimality conditions are violated by less; of a regression without --epsilon the "
                    "default is multiplied by the target's standard deviation"),
       number_row("max-iterations", &O::max_iterations, {1, std::numeric_limits<std::int64_t>::max()},
                  "most steps of one SVM", "10000000, or 100 a row"),

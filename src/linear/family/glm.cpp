@@ -160,6 +160,7 @@ class GlmRow : public FamilyRow<GlmRow, GlmOptions> {
             kind("multinomial", "logistic regression of all classes in one model", multinomial)};
   }
 
+  bool has_likelihood() const override { return true; }
   void withhold_tests(TrainedModel& model) const override {
     auto* own = static_cast<LinearModel*>(model.owns(typeid(LinearModel)));
     require(own != nullptr && own->glm, "a model of another family");

@@ -2,10 +2,12 @@
 #include <fmt/ranges.h>
 
 #include <sheaf/solvers/elastic_net.hpp>
+#include <sheaf/solvers/glm.hpp>
 #include <sheaf/solvers/linear.hpp>
 #include <sheaf/solvers/losses.hpp>
 
 #include "family/family.hpp"
+#include "linear/family/summary.hpp"
 #include "linear/model/formats.hpp"
 #include "linear/model/problem.hpp"
 
@@ -28,6 +30,20 @@ class TrainedLinear : public TrainedModelOf<TrainedLinear, LinearModel> {
     if (model_.net && info(net_loss(model_)).net.score == Metric::mean_pinball_loss)
       traits.quantile = model_.net->parameter;
     return traits;
+  }
+
+  ModelSummary summary(std::int64_t rows) const override { return model_summary(model_, rows); }
+  std::string summary_json(std::int64_t rows) const override { return model_summary_json(model_, rows); }
+  WeightCovariance covariance() const override { return weight_covariance(model_); }
+  LikelihoodFit likelihood() const override {
+    if (!model_.glm) return TrainedModel::likelihood();
+    const auto& statistics = model_.glm->statistics;
+    return {statistics.parameters, statistics.log_likelihood, statistics.deviance, aic(*model_.glm), bic(*model_.glm)};
+  }
+  LikelihoodRatioTest compare_likelihood(const TrainedModel& other) const override {
+    const auto* second = static_cast<const LinearModel*>(other.holds(typeid(LinearModel)));
+    if (second == nullptr) return other.compare_likelihood(*this);  // which refuses
+    return likelihood_ratio_test(model_, *second);
   }
 
   std::optional<Coefficients> coefficients() const override {

@@ -1,6 +1,7 @@
-// The likelihood-ratio test between two nested models (Wilks 1938).
+// The likelihood-ratio test between two nested models (Wilks 1938), and the covariance of weights.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -71,6 +72,21 @@ void check_nested(const LinearModel& smaller, const LinearModel& larger) {
 }
 
 }  // namespace
+
+WeightCovariance weight_covariance(const LinearModel& model) {
+  if (!model.glm) fail("a covariance of weights is what generalised linear models have (--model glm)");
+  const auto& statistics = model.glm->statistics;
+  if (statistics.covariance.empty())
+    fail("the model has no covariance of weights: {}",
+         statistics.errors.empty() ? no_errors_reason(model) : "model files do not keep it; train the model again");
+  const auto rows = coefficient_table(model);
+  WeightCovariance result{{}, statistics.covariance};
+  for (const auto& row : rows) result.names.push_back(row.label);
+  for (std::size_t e = 0; e < result.values.size(); ++e)
+    if (rows[e / rows.size()].error == 0 || rows[e % rows.size()].error == 0)
+      result.values[e] = std::numeric_limits<double>::quiet_NaN();
+  return result;
+}
 
 LikelihoodRatioTest likelihood_ratio_test(const LinearModel& first, const LinearModel& second) {
   check_glm(first, "first");

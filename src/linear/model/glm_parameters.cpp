@@ -110,14 +110,14 @@ const std::vector<Parameter<GlmOptions>>& parameters() {
                "the last one"),
       choice_row<O, StandardErrors>("standard-errors", &O::standard_errors, sources_of_errors(),
                                     "what they are computed from: the expected or the observed information, or the "
-                                    "sandwich estimator, right where the variance is not the family's (hc1: for few "
-                                    "rows) or where rows of a group belong together (cluster); auto: cluster if rows "
+                                    "sandwich estimator, right if the variance is not the family's (hc1: for few "
+                                    "rows) or if rows of a group belong together (cluster); auto: cluster if rows "
                                     "have groups, else expected"),
       choice_row<O, GlmSolver>("solver", &O::solver, solvers(),
                                "Newton's method with the whole Hessian or by conjugate gradients, L-BFGS, SAGA on "
                                "batches of rows, gradient descent, or Nesterov's accelerated gradient; auto: newton "
                                "or lbfgs, by the number of weights"),
-      positive_row("tolerance", &O::tolerance, "stop where the gradient is this small a share of the one at the start",
+      positive_row("tolerance", &O::tolerance, "stop when the gradient is this small a share of the one at the start",
                    "newton: 1e-8, others: 1e-5"),
       number_row("max-iterations", &O::max_iterations, {1, std::numeric_limits<int>::max()}, "most steps"),
       class_weight_row<O>("factor of one class's rows (may be given several times), or balanced"),

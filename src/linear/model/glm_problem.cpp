@@ -15,7 +15,7 @@ namespace sheaf {
 namespace linear {
 namespace {
 
-/// Of each family the default link first.
+/// The default link of each family comes first.
 std::vector<GlmKind> make_kinds() {
   std::vector<GlmKind> kinds;
   for_each(AllDistributions{}, [&](auto distribution) {
@@ -129,14 +129,14 @@ void set_start(const GlmOptions& options, std::int64_t features, GlmProblem& pro
     fail_usage("start has a number that is not finite");
   auto& start = problem.params.start;
   start = options.start;
-  // What all classes share changes no probability; solvers keep to weights that sum to 0 over the classes.
+  // A number that all classes share changes no probability; solvers keep to weights that sum to 0 over the classes.
   const auto columns = static_cast<std::size_t>(problem.params.columns);
   for (std::size_t first = 0; first < start.size() && columns > 1; first += columns) {
     const auto row = std::span(start).subspan(first, columns);
     const double mean = std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(columns);
     for (double& weight : row) weight -= mean;
   }
-  // Of a Cox model, where it has no meaning.
+  // A Cox model has no use for it.
   if (problem.params.intercept && !intercept) start.push_back(0);
 }
 

@@ -276,8 +276,8 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
                       "a tenth of the target's standard deviation"),
       positive_row(
           "tolerance", &O::tolerance,
-          "stop where at most this share of what training gains is left, by a bound; with --stop gradient, where the "
-          "gradient is this share of the one at the start, times that of the rarer class; with --stop objective, where "
+          "stop when at most this share of what training gains is left, by a bound; with --stop gradient, when the "
+          "gradient is this share of the one at the start, times that of the rarer class; with --stop objective, when "
           "also at most this share of the objective is left, by that bound",
           "0.0001; --stop gradient: 0.01, svr: 0.0001, dual: 0.1"),
       choice_row<O, StopRule>("stop", &O::stop,
@@ -305,7 +305,7 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
                               "how long steps are: as LIBLINEAR up to 2.30, or from 2.40 on"),
       used_in(ParameterUse::search,
               yes_no_row("warm-starts", &O::warm_starts,
-                         "Newton's method: begin each model where that of the next smaller cost ended; faster on CPU "
+                         "Newton's method: begin each model at the weights of the next smaller cost; faster on CPU "
                          "cores, and the same within the tolerance")),
   };
   return rows;

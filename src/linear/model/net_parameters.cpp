@@ -152,7 +152,7 @@ const std::vector<Parameter<NetOptions>>& parameters() {
                       "what no weight is below, 0 or less", "none"),
       open_number_row("upper-limit", &O::upper_limit, {0, most}, "what no weight is above, 0 or more", "none"),
       positive_row("tolerance", &O::tolerance,
-                   "stop where the duality gap is this small a share of the deviance without features"),
+                   "stop when the duality gap is this small a share of the deviance without features"),
       class_weight_row<O>("factor of one class's rows (may be given several times), or balanced"),
       choice_row<O, NetSolver>("solver", &O::solver, solvers,
                                "working sets, or one of: all features in turn, one at random, several at random"),

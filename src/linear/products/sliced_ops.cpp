@@ -2,7 +2,7 @@
 // of examples have its rows alone. Blocks of weights are the same in all processes: what is summed over rows is summed
 // over the slices of all of them (core/team/slices.hpp), and all other work on weights is done by each.
 //
-// A process that is told to stop says so in the next sum, and all end there.
+// A process that receives a stop adds it to the next sum, and all end there.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -339,7 +339,7 @@ class SlicedOps final : public LinearOps<T> {
     }
   }
 
-  /// Of a process and of the first one: rows, features, 1 if it computes on a GPU.
+  /// A process's rows, features, and 1 if it computes on a GPU; then the same of the first process.
   static void check_equal(int rank, std::span<const double> its, std::span<const double> first) {
     if (its[0] != first[0] || its[1] != first[1])
       fail("process {} has read {} rows of {} features, and process 0 {} of {}; give all of them the same file", rank,
@@ -379,7 +379,7 @@ class SlicedOps final : public LinearOps<T> {
   template <class Add>
   void sum_slices(std::span<double> total, const Add& add) {
     first().synchronize();
-    std::vector<double> numbers(total.size() + 1);  // and how many are told to stop
+    std::vector<double> numbers(total.size() + 1);  // and how many have received a stop
     sums_.sum(numbers, [&](std::int32_t number, std::span<double> to) {
       add(slices_[place_of(number)], to.first(total.size()));
       if (number == slices_.front().number && stop_.stop_requested()) to.back() = 1;

@@ -21,7 +21,7 @@ inline void need(bool condition, const char* what) {
 void check_sizes(const NetResponse& response, std::span<const double> decisions);
 /// One a row: 1 each if there are none.
 std::vector<double> row_weights(const NetResponse& response);
-/// Of each row without its weight, by the decision values of one model. Not of survival models.
+/// Deviance of each row without its weight, by the decision values of one model. Not for survival models.
 std::vector<double> row_deviances(const NetResponse& response, const double* z);
 /// Deviances of Cox models on rows of these weights together.
 class CoxDeviance {

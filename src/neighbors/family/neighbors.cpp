@@ -14,6 +14,7 @@
 #include "data/text/model_file.hpp"
 #include "family/family.hpp"
 #include "family/values.hpp"
+#include "neighbors/family/summary.hpp"
 #include "neighbors/model/decide.hpp"
 #include "neighbors/model/file.hpp"
 #include "neighbors/model/names.hpp"
@@ -542,6 +543,8 @@ class TrainedNeighbors : public TrainedModelOf<TrainedNeighbors, KnnModel> {
     traits.decisive_rows = model_.rows();
     return traits;
   }
+  ModelSummary summary(std::int64_t rows) const override { return model_summary(model_, rows); }
+  std::string summary_json(std::int64_t rows) const override { return model_summary_json(model_, rows); }
   std::optional<DistanceWeights> distance_weights() const override {
     if (!model_.has_feature_weights()) return std::nullopt;
     return DistanceWeights{model_.distance.weights, std::string(to_string(model_.weighting))};
@@ -556,6 +559,12 @@ class TrainedNeighbors : public TrainedModelOf<TrainedNeighbors, KnnModel> {
   std::vector<std::vector<DecidingRow>> deciding_rows(const Context& context, const Dataset<double>& dataset,
                                                       std::int64_t most) const override {
     return sheaf::deciding_rows(context, model_, dataset, most);
+  }
+
+  std::string deciding_label(std::int64_t row) const override {
+    const auto at = static_cast<std::size_t>(row);
+    return is_regression() ? fmt::format("{}", model_.values[at])
+                           : model_.class_names[static_cast<std::size_t>(model_.classes[at])];
   }
 
   template <class T>

@@ -25,7 +25,7 @@ struct MatrixLayout {
   std::int64_t bytes() const { return offset(rows); }
 };
 
-/// What a block of values is checked by.
+/// The checksum of a block of values.
 inline std::string check_of_block(const double* values, std::int64_t bytes) {
   constexpr std::size_t digits = 16;
   return sha256({reinterpret_cast<const char*>(values), static_cast<std::size_t>(bytes)}).substr(0, digits);

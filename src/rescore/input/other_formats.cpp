@@ -9,9 +9,11 @@
 
 #include "core/text.hpp"
 #include "data/budget.hpp"
+#include "data/formats/formats.hpp"
 #include "data/text/number.hpp"
 
-namespace sheaf::rescore {
+namespace sheaf {
+namespace rescore {
 namespace {
 
 constexpr std::array usual_prefixes{"DECOY_", "decoy_", "rev_", "REV_", "XXX_", "Random_", "##"};
@@ -36,18 +38,39 @@ std::string as_field(std::string text) {
 /// Empty: not known.
 std::string number_field(std::optional<double> value) { return value ? fmt::format("{}", *value) : std::string(); }
 
+bool begins_with_element(const Reading& reading, std::string_view element) {
+  const std::string_view start = reading.text.substr(0, 4096);
+  return start.starts_with("<") && start.find(element) != std::string_view::npos;
+}
+
+struct Row {
+  Format format;
+  bool (*claims)(const Reading& reading);  ///< nullptr: takes files that no other format claims
+  std::string (*as_pin)(const Reading& reading, const PinOptions& options);
+};
+constexpr std::array table{
+    Row{{"csv", "csv", "a PIN file whose fields are apart by commas", false},
+        [](const Reading& reading) { return ends_with(std::string(reading.name), ".csv"); },
+        csv_as_pin},
+    Row{{"pepxml", "pepXML pepxml pep.xml", "results of a search engine as pepXML", false},
+        [](const Reading& reading) { return begins_with_element(reading, "<msms_pipeline_analysis"); },
+        pepxml_as_pin},
+    Row{{"mzidentml", "mzid", "results of a search engine as mzIdentML", false},
+        [](const Reading& reading) { return begins_with_element(reading, "<MzIdentML"); },
+        mzidentml_as_pin},
+    Row{{"pin", "pin", "Percolator's input, fields apart by tabs", false}, nullptr, nullptr},
+};
+constexpr auto public_table = public_part(table);
+
 }  // namespace
 
 std::optional<std::string> as_pin(const Reading& reading, const PinOptions& options) {
-  if (ends_with(std::string(reading.name), ".csv")) return csv_as_pin(reading);
-  const std::string_view start = reading.text.substr(0, 4096);
-  if (!start.starts_with("<")) return std::nullopt;
-  if (start.find("<msms_pipeline_analysis") != std::string_view::npos) return pepxml_as_pin(reading, options);
-  if (start.find("<MzIdentML") != std::string_view::npos) return mzidentml_as_pin(reading, options);
+  for (const Row& row : table)
+    if (row.claims != nullptr && row.claims(reading)) return row.as_pin(reading, options);
   return std::nullopt;
 }
 
-std::string csv_as_pin(const Reading& reading) {
+std::string csv_as_pin(const Reading& reading, const PinOptions& /*options*/) {
   std::string text;
   text.reserve(reading.text.size());
   bool quoted = false;
@@ -139,4 +162,8 @@ std::string PinText::text(const Reading& reading) const {
   return text;
 }
 
-}  // namespace sheaf::rescore
+}  // namespace rescore
+
+std::span<const Format> match_formats() { return rescore::public_table; }
+
+}  // namespace sheaf

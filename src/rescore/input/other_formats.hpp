@@ -16,7 +16,7 @@ namespace sheaf::rescore {
 std::optional<std::string> as_pin(const Reading& reading, const PinOptions& options);
 
 /// Commas become tabs; fields in quotes may hold commas, and "" for a quote.
-std::string csv_as_pin(const Reading& reading);
+std::string csv_as_pin(const Reading& reading, const PinOptions& options);
 std::string pepxml_as_pin(const Reading& reading, const PinOptions& options);
 std::string mzidentml_as_pin(const Reading& reading, const PinOptions& options);
 

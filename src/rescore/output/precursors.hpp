@@ -30,7 +30,7 @@ class MassVotes {
 double to_mass_to_charge(double value, MassUnit unit, std::int32_t charge);
 
 /// Numbers about the spectra of a result in the units of mzTab; none if the files do not have them, or their unit
-/// cannot be told.
+/// is not known.
 class Precursors {
  public:
   explicit Precursors(const RescoreResult& result);

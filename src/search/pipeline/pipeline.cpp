@@ -222,7 +222,7 @@ class PipelineSearch : public FamilySearch, public WithPipeline {
   }
 
   const FamilySearch& family() const { return *family_; }
-  /// Of all rows.
+  /// For all rows.
   const PipelineLearner<T>& learner() const { return *learner_; }
   /// The dataset that all splits share.
   const Dataset<T>& shared_dataset() const { return whole_.all; }
@@ -371,7 +371,7 @@ std::vector<ModelScores> TransformTrainer<T>::train(std::span<const Job> jobs, b
   return scores;
 }
 
-/// As a split that leaves out one row at a time trains.
+/// The rows that a leave-one-out split trains on.
 bool is_each_row_once(std::span<const std::int32_t> rows, std::int64_t all) {
   if (std::ssize(rows) != all) return false;
   for (std::int64_t i = 0; i < all; ++i)

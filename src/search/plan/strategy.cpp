@@ -18,7 +18,7 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 /// NaN is worst.
 double rated(double score) { return std::isnan(score) ? -std::numeric_limits<double>::infinity() : score; }
 
-/// Of so many points.
+/// For a number of points.
 std::int64_t drawn_points(std::int64_t points, std::int32_t trials) {
   const auto third = std::max<std::int64_t>(10, points / 3);
   return std::min<std::int64_t>(points, trials > 0 ? trials : third);

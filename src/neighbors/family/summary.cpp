@@ -1,4 +1,5 @@
-#include "text/model_text.hpp"
+// Summaries of models of neighbours, for people and as JSON.
+#include "neighbors/family/summary.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -9,9 +10,9 @@
 #include <fmt/format.h>
 
 #include "core/text.hpp"
-#include "terminal.hpp"
+#include "family/summary.hpp"
 
-namespace sheaf::cli {
+namespace sheaf {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -38,34 +39,30 @@ std::string rule_text(const KnnModel& model) {
                      model.lambda);
 }
 
-/// The features that count most.
-std::string weights_text(const KnnModel& model) {
+/// The features of the largest weights.
+SummaryTable weights_table(const KnnModel& model) {
   const auto& weights = model.distance.weights;
-  if (weights.empty()) return {};
   std::vector<std::size_t> order(weights.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return weights[a] > weights[b]; });
-  std::vector<std::vector<std::string>> rows{{dim("feature"), dim("weight")}};
+  SummaryTable table{"Weights of features", {{"feature", "weight"}}, "lr", true, {}};
   for (std::size_t k = 0; k < std::min(order.size(), most_weights); ++k)
-    rows.push_back({shortened(model.feature_name(static_cast<std::int64_t>(order[k])), 40),
-                    fmt::format("{:.4g}", weights[order[k]])});
-  auto text = fmt::format("\n{}\n", bold("Weights of features")) + table(rows, "lr", 2);
-  if (order.size() > most_weights) text += fmt::format("  and {} more\n", order.size() - most_weights);
-  return text;
+    table.rows.push_back(
+        {model.feature_name(static_cast<std::int64_t>(order[k])), fmt::format("{:.4g}", weights[order[k]])});
+  if (order.size() > most_weights) table.note = fmt::format("and {} more", order.size() - most_weights);
+  return table;
 }
 
 }  // namespace
 
-std::string knn_text(const KnnModel& model, const std::string& source, std::int64_t rows) {
-  auto text = fmt::format("{}\n  {} x {}", bold(source), counted(rows, "row"), counted(model.features, "feature"));
-  if (!model.is_regression()) text += fmt::format(", {}", counted(model.class_names.size(), "class"));
-  text += fmt::format("\n  {}\n", rule_text(model));
-  return text + weights_text(model);
+ModelSummary model_summary(const KnnModel& model, std::int64_t rows) {
+  ModelSummary summary{{shape_text(rows, model.features, model.class_names.size()), rule_text(model)}, {}, {}};
+  if (!model.distance.weights.empty()) summary.tables.push_back(weights_table(model));
+  return summary;
 }
 
-std::string knn_json(const KnnModel& model, const std::string& path, std::int64_t rows) {
-  Json answer{{"model", path},
-              {"rule", to_string(model.rule)},
+std::string model_summary_json(const KnnModel& model, std::int64_t rows) {
+  Json answer{{"rule", to_string(model.rule)},
               {"k", model.k},
               {"vote", to_string(model.vote)},
               {"metric", to_string(model.distance.metric)},
@@ -84,7 +81,7 @@ std::string knn_json(const KnnModel& model, const std::string& path, std::int64_
     answer["tolerance"] = model.tolerance;
   }
   if (model.rule == LocalRule::falk_svm) answer["centres"] = centre_count(model);
-  return answer.dump(2) + "\n";
+  return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-}  // namespace sheaf::cli
+}  // namespace sheaf

@@ -1,3 +1,4 @@
+// Summaries of generalised linear models, for people and as JSON.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -7,39 +8,35 @@
 #include <sheaf/solvers/losses.hpp>
 
 #include "core/text.hpp"
+#include "linear/family/summary.hpp"
 #include "statistics/distributions.hpp"
-#include "terminal.hpp"
-#include "text/model_text.hpp"
 
-namespace sheaf::cli {
+namespace sheaf {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_rows = 60;  // of the table of weights on the terminal
-constexpr std::size_t most_weights = 5;
-constexpr std::int32_t most_classes = 10;
-constexpr std::size_t name_width = 28;
+constexpr std::size_t most_rows = 60;  // of the table of weights
 
-std::string heading_text(const LinearModel& model, const std::string& source, std::int64_t rows) {
+std::string glm_kind_text(const LinearModel& model) {
   const auto& glm = *model.glm;
-  std::string text =
-      fmt::format("{}\n  {} x {}", bold(source), counted(rows, "row"), counted(model.features, "feature"));
-  if (!model.is_regression()) text += fmt::format(", {}", counted(model.class_names.size(), "class"));
-  text += fmt::format("\n  generalised linear model, family {}, link {}", to_string(glm.family), to_string(glm.link));
+  auto text = fmt::format("generalised linear model, family {}, link {}", to_string(glm.family), to_string(glm.link));
   if (const auto name = info(glm.family).parameter.name; !name.empty())
     text += fmt::format(", {} {:.6g}", name, glm.parameter);
   if (glm.family == GlmFamily::cox) text += fmt::format(", ties by {}", glm.ties == Ties::efron ? "Efron" : "Breslow");
   text += glm.alpha > 0 ? fmt::format(", alpha = {}", glm.alpha) : ", no penalty";
   if (model.bias == 0 && glm.family != GlmFamily::cox) text += ", no intercept";
-  return text + '\n';
+  return text;
 }
 
-std::string training_text(const GlmTraining& glm) {
-  return fmt::format("\n{}\n  {} in {} of {}: mean loss and penalty {:.6g}, gradient {:.3g} of the one at the start\n",
-                     bold("Training"), glm.fit.converged ? "converged" : yellow("not converged"),
-                     counted(glm.fit.iterations, "step"), to_string(glm.solver), glm.fit.objective,
-                     glm.fit.gradient_norm);
+SummaryTable training_note(const GlmTraining& glm) {
+  return {"Training",
+          {},
+          {},
+          false,
+          fmt::format("{} in {} of {}: mean loss and penalty {:.6g}, gradient {:.3g} of the one at the start",
+                      glm.fit.converged ? "converged" : "not converged", counted(glm.fit.iterations, "step"),
+                      to_string(glm.solver), glm.fit.objective, glm.fit.gradient_norm)};
 }
 
 std::string stars(double p) { return p < 0.001 ? "***" : p < 0.01 ? "**" : p < 0.05 ? "*" : ""; }
@@ -62,44 +59,28 @@ std::string errors_text(const GlmTraining& glm) {
   }
 }
 
-std::string coefficients_text(const LinearModel& model) {
+SummaryTable coefficients_table(const LinearModel& model) {
   const auto all = coefficient_table(model);
-  if (all.empty()) return {};
-  std::vector<std::vector<std::string>> rows{{"", "estimate", "std. error", "statistic", "p", "95 % from", "to", ""}};
+  SummaryTable table{
+      "Weights", {{"", "estimate", "std. error", "statistic", "p", "95 % from", "to", ""}}, "lrrrrrrl", true, {}};
   for (std::size_t k = 0; k < all.size() && k < most_rows; ++k) {
     const auto& row = all[k];
-    auto name = shortened(row.label, name_width);
     if (row.error == 0) {
-      rows.push_back({name, fmt::format("{:.6g}", row.estimate), "not determined", "", "", "", "", ""});
+      table.rows.push_back({row.label, fmt::format("{:.6g}", row.estimate), "not determined", "", "", "", "", ""});
       continue;
     }
-    rows.push_back({name, fmt::format("{:.6g}", row.estimate), fmt::format("{:.4g}", row.error),
-                    fmt::format("{:.3f}", row.statistic), p_text(row.p), fmt::format("{:.4g}", row.low),
-                    fmt::format("{:.4g}", row.high), stars(row.p)});
+    table.rows.push_back({row.label, fmt::format("{:.6g}", row.estimate), fmt::format("{:.4g}", row.error),
+                          fmt::format("{:.3f}", row.statistic), p_text(row.p), fmt::format("{:.4g}", row.low),
+                          fmt::format("{:.4g}", row.high), stars(row.p)});
   }
-  std::string title = "Weights";
   const auto reference = model.glm->statistics.reference;
   if (reference >= 0)
-    title +=
+    table.title +=
         fmt::format(" (log odds {}against class {})", model.columns == 1 ? "of class " + all.front().versus + " " : "",
                     model.class_names[static_cast<std::size_t>(reference)]);
-  if (const auto from = errors_text(*model.glm); !from.empty()) title += fmt::format(", {}", from);
-  auto text = fmt::format("\n{}\n", bold(title)) + table(rows, "lrrrrrrl", 2);
-  if (all.size() > most_rows) text += fmt::format("  and {} more, with --json\n", all.size() - most_rows);
-  return text;
-}
-
-/// The largest weights of a model without standard errors.
-std::string largest_text(const LinearModel& model) {
-  std::vector<std::vector<std::string>> rows;
-  for (std::int32_t c = 0; c < std::min(model.columns, most_classes); ++c) {
-    std::string name = model.is_regression() ? "value" : model.class_names[static_cast<std::size_t>(c)];
-    for (const auto j : largest_weights(model, c, most_weights, true))
-      rows.push_back({std::exchange(name, ""),
-                      shortened(j < model.features ? model.feature_name(j) : "(intercept)", name_width),
-                      fmt::format("{:+.4g}", model.weight(j, c))});
-  }
-  return fmt::format("\n{}\n", bold("Largest weights")) + table(rows, "llr", 2);
+  if (const auto from = errors_text(*model.glm); !from.empty()) table.title += fmt::format(", {}", from);
+  if (all.size() > most_rows) table.note = fmt::format("and {} more, with --json", all.size() - most_rows);
+  return table;
 }
 
 /// A test that all weights are 0.
@@ -108,7 +89,7 @@ std::vector<std::string> test_row(std::string_view name, double statistic, doubl
           fmt::format("on {} degrees of freedom, p {}", freedom, p_text(chi_squared_tail(statistic, freedom)))};
 }
 
-std::string survival_text(const GlmTraining& glm) {
+SummaryTable survival_table(const GlmTraining& glm) {
   const auto& s = glm.statistics;
   std::vector<std::vector<std::string>> rows{
       {"log partial likelihood", fmt::format("{:.6g}", s.log_likelihood), ""},
@@ -121,11 +102,11 @@ std::string survival_text(const GlmTraining& glm) {
     rows.push_back({"AIC", fmt::format("{:.6g}", aic(glm)), ""});
     rows.push_back({"BIC", fmt::format("{:.6g}", bic(glm)), ""});
   }
-  return fmt::format("\n{}\n", bold("Fit")) + table(rows, "lrl", 2);
+  return {"Fit", std::move(rows), "lrl", false, {}};
 }
 
-std::string statistics_text(const GlmTraining& glm) {
-  if (glm.family == GlmFamily::cox) return survival_text(glm);
+SummaryTable statistics_table(const GlmTraining& glm) {
+  if (glm.family == GlmFamily::cox) return survival_table(glm);
   const auto& distribution = info(glm.family);
   const auto& s = glm.statistics;
   std::vector<std::vector<std::string>> rows{
@@ -139,7 +120,7 @@ std::string statistics_text(const GlmTraining& glm) {
     rows.push_back({"AIC", fmt::format("{:.6g}", aic(glm)), ""});
     rows.push_back({"BIC", fmt::format("{:.6g}", bic(glm)), ""});
   }
-  return fmt::format("\n{}\n", bold("Fit")) + table(rows, "lrl", 2);
+  return {"Fit", std::move(rows), "lrl", false, {}};
 }
 
 Json coefficients_json(const LinearModel& model) {
@@ -162,17 +143,20 @@ Json coefficients_json(const LinearModel& model) {
 
 }  // namespace
 
-std::string glm_text(const LinearModel& model, const std::string& source, std::int64_t rows) {
-  const auto weights = model.glm->statistics.errors.empty() ? largest_text(model) : coefficients_text(model);
-  return heading_text(model, source, rows) + training_text(*model.glm) + weights + statistics_text(*model.glm);
+ModelSummary glm_summary(const LinearModel& model, std::string shape) {
+  const auto& glm = *model.glm;
+  return {{std::move(shape), glm_kind_text(model)},
+          {training_note(glm), glm.statistics.errors.empty() ? largest_weights_table(model) : coefficients_table(model),
+           statistics_table(glm)},
+          {}};
 }
 
-std::string glm_json(const LinearModel& model, const std::string& path, std::int64_t rows) {
+std::string glm_json(const LinearModel& model, std::int64_t rows) {
   const auto& glm = *model.glm;
   const auto& s = glm.statistics;
-  Json answer{{"model", path},      {"family", to_string(glm.family)}, {"link", to_string(glm.link)},
-              {"rows", rows},       {"features", model.features},      {"classes", model.class_names},
-              {"alpha", glm.alpha}, {"intercept", model.bias > 0},     {"solver", to_string(glm.solver)}};
+  Json answer{{"family", to_string(glm.family)}, {"link", to_string(glm.link)},    {"rows", rows},
+              {"features", model.features},      {"classes", model.class_names},   {"alpha", glm.alpha},
+              {"intercept", model.bias > 0},     {"solver", to_string(glm.solver)}};
   if (const auto name = info(glm.family).parameter.name; !name.empty()) answer[std::string(name)] = glm.parameter;
   answer["training"] = {{"iterations", glm.fit.iterations},
                         {"objective", glm.fit.objective},
@@ -203,7 +187,7 @@ std::string glm_json(const LinearModel& model, const std::string& path, std::int
   if (withholds_errors(model)) answer["standard_errors_withheld"] = no_errors_reason(model);
   answer["reference"] = s.reference >= 0 ? Json(model.class_names[static_cast<std::size_t>(s.reference)]) : Json();
   answer["coefficients"] = coefficients_json(model);
-  return answer.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-}  // namespace sheaf::cli
+}  // namespace sheaf

@@ -1,4 +1,5 @@
-#include "text/model_text.hpp"
+// Summaries of SVMs, for people and as JSON.
+#include "kernel/family/summary.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "core/text.hpp"
-#include "terminal.hpp"
+#include "family/summary.hpp"
 
-namespace sheaf::cli {
+namespace sheaf {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -38,45 +39,36 @@ std::string pair_name(const SvmModel& model, std::size_t svm) {
   if (model.multi_class == MultiClass::one_vs_rest && classes > 2) return model.class_names[svm];
   std::size_t i = 0;
   while (svm >= classes - 1 - i) svm -= classes - 1 - i++;
-  return shortened(model.class_names[i], 20) + " / " + shortened(model.class_names[i + 1 + svm], 20);
+  return model.class_names[i] + " / " + model.class_names[i + 1 + svm];
 }
 
-std::string pairs_text(const SvmModel& model) {
-  std::vector<std::vector<std::string>> rows{
-      {dim("classes"), dim("vectors"), dim("at bound"), dim("rho"), dim("objective"), dim("steps")}};
+SummaryTable svms_table(const SvmModel& model) {
+  SummaryTable table{
+      "Binary SVMs", {{"classes", "vectors", "at bound", "rho", "objective", "steps"}}, "lrrrrr", true, {}};
   const auto shown = std::min(model.fits.size(), most_svms);
   for (std::size_t m = 0; m < shown; ++m) {
     const auto& fit = model.fits[m];
-    rows.push_back({pair_name(model, m), grouped(fit.support), grouped(fit.bounded),
-                    fmt::format("{:.4g}", model.svms[m].rho), fmt::format("{:.6g}", fit.objective),
-                    grouped(fit.iterations) + (fit.converged ? "" : ", unfinished")});
+    table.rows.push_back({pair_name(model, m), grouped(fit.support), grouped(fit.bounded),
+                          fmt::format("{:.4g}", model.svms[m].rho), fmt::format("{:.6g}", fit.objective),
+                          grouped(fit.iterations) + (fit.converged ? "" : ", unfinished")});
   }
-  auto text = fmt::format("\n{}\n", bold("Binary SVMs")) + table(rows, "lrrrrr", 2);
-  if (shown < model.fits.size()) text += fmt::format("  and {} more\n", model.fits.size() - shown);
-  return text;
+  if (shown < model.fits.size()) table.note = fmt::format("and {} more", model.fits.size() - shown);
+  return table;
 }
 
 }  // namespace
 
-std::string counts_text(const KernelCounts& counts) {
-  if (counts.computed == 0 || counts.unshared <= counts.computed) return {};
-  return fmt::format("\n{} kernel values computed; {} had every SVM computed its own ({:.1f} times as many)\n",
-                     grouped(counts.computed), grouped(counts.unshared),
-                     static_cast<double>(counts.unshared) / static_cast<double>(counts.computed));
+ModelSummary model_summary(const SvmModel& model, std::int64_t rows) {
+  auto kind = fmt::format("{}, {}", kind_text(model.kind), kernel_text(model.kernel));
+  if (model.kind == SvmKind::c_svc || is_regression(model.kind)) kind += fmt::format(", C = {:.6g}", model.cost);
+  return {{shape_text(rows, model.features, model.has_classes() ? model.class_names.size() : 0), std::move(kind),
+           grouped(model.support_vectors()) + " support vectors"},
+          {svms_table(model)},
+          counts_text(model.counts)};
 }
 
-std::string svm_text(const SvmModel& model, const std::string& source, std::int64_t rows) {
-  auto text = fmt::format("{}\n  {} x {}", bold(source), counted(rows, "row"), counted(model.features, "feature"));
-  if (model.has_classes()) text += fmt::format(", {}", counted(model.class_names.size(), "class"));
-  text += fmt::format("\n  {}, {}", kind_text(model.kind), kernel_text(model.kernel));
-  if (model.kind == SvmKind::c_svc || is_regression(model.kind)) text += fmt::format(", C = {:.6g}", model.cost);
-  text += fmt::format("\n  {} support vectors\n", grouped(model.support_vectors()));
-  return text + pairs_text(model) + counts_text(model.counts);
-}
-
-std::string svm_json(const SvmModel& model, const std::string& path, std::int64_t rows) {
-  Json answer{{"model", path},
-              {"type", to_string(model.kind)},
+std::string model_summary_json(const SvmModel& model, std::int64_t rows) {
+  Json answer{{"type", to_string(model.kind)},
               {"kernel",
                {{"type", to_string(model.kernel.type)},
                 {"degree", model.kernel.degree},
@@ -103,7 +95,7 @@ std::string svm_json(const SvmModel& model, const std::string& path, std::int64_
                                   {"iterations", fit.iterations},
                                   {"converged", fit.converged}});
   }
-  return answer.dump(2) + "\n";
+  return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-}  // namespace sheaf::cli
+}  // namespace sheaf
