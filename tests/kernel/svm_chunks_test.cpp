@@ -30,17 +30,14 @@ std::vector<SvmTask> tasks_of(SvmKind kind) {
 std::vector<SvmFit> train_in_chunks(const Context& context, const Table<double>& table, const SvmParams& params,
                                     std::int64_t most_rows) {
   const auto order = kernel::order_rows(table.sheaf);
-  std::vector<kernel::TaskProblem> problems;
-  for (std::size_t t = 0; t < table.sheaf.tasks.size(); ++t) {
-    problems.push_back(kernel::make_task_problem(table.sheaf, order, static_cast<std::int32_t>(t)));
-    problems.back().tolerance = params.tolerance;
-  }
+  const auto problems = kernel::make_problems(context, table.sheaf, order, 0,
+                                              static_cast<std::int32_t>(table.sheaf.tasks.size()), params.tolerance);
   KernelCounts counts;
-  const auto solved = kernel::solve_in_chunks(context, table.dataset, params, problems, most_rows, counts);
+  const auto solved = kernel::solve_in_chunks(context, table.dataset, params, problems.tasks, most_rows, counts);
   EXPECT_GT(counts.computed, 0);
   std::vector<SvmFit> fits;
   for (std::size_t t = 0; t < solved.size(); ++t) {
-    fits.push_back(kernel::make_fit(table.sheaf, order, problems[t], solved[t].beta, solved[t].g));
+    fits.push_back(kernel::make_fit(table.sheaf, order, problems.tasks[t], solved[t].beta, solved[t].g));
     fits.back().converged = solved[t].end.converged;
     fits.back().violation = solved[t].end.violation;
     fits.back().iterations = solved[t].end.iterations;

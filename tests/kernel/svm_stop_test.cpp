@@ -68,12 +68,11 @@ TEST(SvmStop, ChunksOfRows) {
     Table<double> table(2000, 10, false, SvmKind::c_svc);
     table.sheaf.tasks = {{0, 0, SvmTask::rest, 1e6, 1e6}};
     const auto params = endless();
-    std::vector<kernel::TaskProblem> problems{
-        kernel::make_task_problem(table.sheaf, kernel::order_rows(table.sheaf), 0)};
-    problems[0].tolerance = params.tolerance;
+    const auto problems =
+        kernel::make_problems(Context(), table.sheaf, kernel::order_rows(table.sheaf), 0, 1, params.tolerance);
     KernelCounts counts;
     expect_stop(device, [&](const Context& context) {
-      kernel::solve_in_chunks(context, table.dataset, params, problems, 400, counts);
+      kernel::solve_in_chunks(context, table.dataset, params, problems.tasks, 400, counts);
     });
   }
 }
@@ -153,13 +152,12 @@ TEST(SvmProgress, MovesBetweenChunksOfRows) {
     table.sheaf.tasks = {{0, 0, SvmTask::rest, 1, 1}};
     SvmParams params;
     params.kernel.gamma = 0.3;
-    std::vector<kernel::TaskProblem> problems{
-        kernel::make_task_problem(table.sheaf, kernel::order_rows(table.sheaf), 0)};
-    problems[0].tolerance = params.tolerance;
+    const auto problems =
+        kernel::make_problems(Context(), table.sheaf, kernel::order_rows(table.sheaf), 0, 1, params.tolerance);
     KernelCounts counts;
     Listener listener;
-    kernel::solve_in_chunks(context_on(device).with({.progress = &listener}), table.dataset, params, problems, 100,
-                            counts);
+    kernel::solve_in_chunks(context_on(device).with({.progress = &listener}), table.dataset, params, problems.tasks,
+                            100, counts);
     EXPECT_EQ(listener.done, listener.total);
     EXPECT_GE(listener.moves, 3);
   }

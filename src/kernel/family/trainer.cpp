@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/parallel.hpp"
 #include "family/values.hpp"
 #include "kernel/smo/train.hpp"
 #include "kernel/verbs/ops.hpp"
@@ -14,12 +15,13 @@ namespace {
 
 using kernel::ModelPlan;
 
-/// All binary SVMs of a model as one.
-void add_training(const SvmFits& fits, const ModelPlan& plan, double tolerance, ModelScores& scores) {
+/// All binary SVMs of a model as one. `rows`: of the dataset.
+void add_training(const SvmFits& fits, const ModelPlan& plan, double tolerance, std::int64_t rows,
+                  ModelScores& scores) {
   TaskFit all;
   all.tolerance = tolerance;
   all.converged = true;
-  std::vector<std::int32_t> rows;
+  std::vector<std::uint8_t> supports(static_cast<std::size_t>(rows), 0);  // whether the row is a support vector
   for (const auto task : plan.tasks) {
     if (task < 0) continue;
     const auto& fit = fits.tasks[static_cast<std::size_t>(task)];
@@ -28,10 +30,9 @@ void add_training(const SvmFits& fits, const ModelPlan& plan, double tolerance, 
     all.iterations =
         static_cast<int>(std::min<std::int64_t>(all.iterations + fit.iterations, std::numeric_limits<int>::max()));
     all.converged = all.converged && fit.converged;
-    rows.insert(rows.end(), fit.svm.rows.begin(), fit.svm.rows.end());
+    for (const auto row : fit.svm.rows) supports[static_cast<std::size_t>(row)] = 1;
   }
-  std::sort(rows.begin(), rows.end());
-  scores.size = static_cast<double>(std::unique(rows.begin(), rows.end()) - rows.begin());
+  scores.size = static_cast<double>(std::count(supports.begin(), supports.end(), 1));
   scores.fits = {all};
 }
 
@@ -128,29 +129,30 @@ std::vector<ModelScores> SvmTrainer<T>::train(double gamma, int degree, std::spa
   const bool pairs = choice_.svms() > 1 && !choice_.rest;
   const auto columns = pairs ? std::vector<std::int32_t>() : columns_of_tasks(batch, sheaf.tasks.size());
   Block<double> z(labels_.rows, batch.models() * choice_.svms(), context_.device());
-  const auto fits = kernel::train_tasks(context_, dataset_, sheaf, params, {columns, z.view()}, &kept_);
+  auto fits = kernel::train_tasks(context_, dataset_, sheaf, params, {columns, z.view()}, &kept_);
   counts.computed += fits.counts.computed;
   counts.unshared += fits.counts.unshared;
-  if (pairs) decide_pairs(batch, fits, params.kernel, z.view());
   std::vector<ModelScores> result(jobs.size());
+  parallel_for(context_.threads(), batch.models(), [&](std::int64_t m) {
+    const auto k = static_cast<std::size_t>(m);
+    add_training(fits, batch.plans[k], params.tolerance, labels_.rows, result[batch.jobs[k]]);
+  });
+  if (pairs) decide_pairs(batch, fits, params.kernel, z.view());
   auto scores = score_models(batch, z.view());
-  for (std::size_t m = 0; m < scores.size(); ++m) {
-    auto& model = result[batch.jobs[m]];
-    model = {std::move(scores[m]), {}, -1, {}};
-    add_training(fits, batch.plans[m], params.tolerance, model);
-  }
+  for (std::size_t m = 0; m < scores.size(); ++m) static_cast<Scores&>(result[batch.jobs[m]]) = std::move(scores[m]);
   return result;
 }
 
-/// Few rows take part in the SVM of a pair: decision values are computed for the test rows alone.
+/// Few rows take part in the SVM of a pair: decision values are computed for the test rows alone. Takes the SVMs out of
+/// the fits.
 template <class T>
-void SvmTrainer<T>::decide_pairs(const Batch& batch, const SvmFits& fits, const KernelParams& kernel,
+void SvmTrainer<T>::decide_pairs(const Batch& batch, SvmFits& fits, const KernelParams& kernel,
                                  BlockView<double> z) const {
   batch.for_splits([&](std::int32_t split, std::int32_t first, std::int32_t count) {
     std::vector<BinarySvm> svms;
     for (std::int32_t m = first; m < first + count; ++m)
       for (const auto task : batch.plans[static_cast<std::size_t>(m)].tasks)
-        svms.push_back(task < 0 ? BinarySvm{} : fits.tasks[static_cast<std::size_t>(task)].svm);
+        svms.push_back(task < 0 ? BinarySvm{} : std::move(fits.tasks[static_cast<std::size_t>(task)].svm));
     kernel::decide_rows(context_, kernel, dataset_, svms, kernel::Queries<T>{dataset_, table_->tests.list(split)},
                         columns_of(z, first * choice_.svms(), count * choice_.svms()));
   });

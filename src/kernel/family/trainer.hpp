@@ -40,7 +40,7 @@ class SvmTrainer {
   struct Batch;
   Batch plan(std::span<const SvmJob> jobs, kernel::SheafPlan& sheaf) const;
   std::vector<std::int32_t> columns_of_tasks(const Batch& batch, std::size_t tasks) const;
-  void decide_pairs(const Batch& batch, const SvmFits& fits, const KernelParams& kernel, BlockView<double> z) const;
+  void decide_pairs(const Batch& batch, SvmFits& fits, const KernelParams& kernel, BlockView<double> z) const;
   std::vector<Scores> score_models(const Batch& batch, BlockView<const double> z);
 
   const Context& context_;

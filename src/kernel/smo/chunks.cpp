@@ -142,7 +142,7 @@ class ChunkTrainer {
         unfinished_(problems.size()) {
     std::iota(unfinished_.begin(), unfinished_.end(), 0);
     for (std::size_t t = 0; t < problems.size(); ++t) {
-      solved_[t].beta.assign(problems[t].start.size(), 0.0);
+      solved_[t].beta.assign(at(problems[t].variables()), 0.0);
       solved_[t].g.assign(at(problems[t].rows), 0.0);
     }
     start();
@@ -165,7 +165,7 @@ class ChunkTrainer {
     everyone_.resize(at(dataset_.rows()));
     std::iota(everyone_.begin(), everyone_.end(), 0);
     std::vector<std::vector<double>> betas;
-    for (const TaskProblem& problem : problems_) betas.push_back(problem.start);
+    for (const TaskProblem& problem : problems_) betas.emplace_back(problem.start.begin(), problem.start.end());
     move_to(everyone_, betas);
   }
 
@@ -237,22 +237,24 @@ class ChunkTrainer {
     // The sum of all changes is 0, whatever that of the variables is.
     const auto offsets = kernel_offsets(dataset_.x, rows, params_.kernel, context_.threads());
     const auto ops = make_ops(context_, dataset_, rows, params_.kernel, offsets);
-    std::vector<TaskProblem> problems;
-    for (const std::size_t t : unfinished_) problems.push_back(part_of_problem(t, rows));
+    Problems problems;
+    problems.tasks.resize(unfinished_.size());
+    for (std::size_t k = 0; k < unfinished_.size(); ++k) place(unfinished_[k], rows, problems.tasks[k]);
+    problems.make_room(true);
+    for (std::size_t k = 0; k < unfinished_.size(); ++k) fill(unfinished_[k], rows, problems.tasks[k]);
     const auto count = static_cast<std::int64_t>(rows.size());
     Rounds rounds(context_, *ops, {{0, count}}, count, count);
     rounds.solve(problems, true, params_.max_iterations, [](std::int32_t, double) {});
     counts_.computed += rounds.counts().computed;
     counts_.unshared += rounds.counts().unshared;
-    std::vector<double> beta;
-    std::vector<double> g;
+    Array<double> beta;
+    Array<double> g;
     ops->fetch(beta, g);
     std::vector<std::vector<double>> moved(problems_.size());
     std::size_t from = 0;
     for (std::size_t k = 0; k < unfinished_.size(); ++k) {
-      const auto size = at(problems[k].variables());
-      moved[unfinished_[k]].assign(beta.begin() + static_cast<std::ptrdiff_t>(from),
-                                   beta.begin() + static_cast<std::ptrdiff_t>(from + size));
+      const auto size = at(problems.tasks[k].variables());
+      moved[unfinished_[k]].assign(beta.begin() + from, beta.begin() + from + size);
       from += size;
       Rounds::End& end = solved_[unfinished_[k]].end;
       end.iterations += rounds.ends()[k].iterations;
@@ -261,24 +263,28 @@ class ChunkTrainer {
     move_to(rows, moved);
   }
 
-  /// The task over some rows; the gradient of the others belongs to the linear term.
-  TaskProblem part_of_problem(std::size_t t, const std::vector<std::int32_t>& rows) const {
+  /// The task over some rows, without its variables.
+  void place(std::size_t t, const std::vector<std::int32_t>& rows, TaskProblem& part) const {
     const TaskProblem& all = problems_[t];
-    const Solved& state = solved_[t];
-    TaskProblem part;
     part.rows = static_cast<std::int64_t>(rows.size());
     part.ranges[0] = {0, part.rows};
     part.sides = all.sides;
     part.grouped = all.grouped;
-    part.tolerance = std::max(all.tolerance * 0.9, state.end.violation * share_left);
+    part.tolerance = std::max(all.tolerance * 0.9, solved_[t].end.violation * share_left);
+  }
+
+  /// Its variables; the gradient of the other rows belongs to the linear term.
+  void fill(std::size_t t, const std::vector<std::int32_t>& rows, const TaskProblem& part) const {
+    const TaskProblem& all = problems_[t];
+    const Solved& state = solved_[t];
+    std::size_t to = 0;
     for (int side = 0; side < all.sides; ++side)
       for (const std::int32_t row : rows) {
         const auto v = at(side * all.rows + row);
-        part.bounds.push_back(all.bounds[v]);
-        part.linear.push_back(all.linear[v] + state.g[at(row)]);
-        part.start.push_back(state.beta[v]);
+        part.bounds[to] = all.bounds[v];
+        part.linear[to] = all.linear[v] + state.g[at(row)];
+        part.start[to++] = state.beta[v];
       }
-    return part;
   }
 
   /// Sets the betas of the given rows, of each task that has some, and brings g of all rows up to date.

@@ -24,19 +24,18 @@ Rounds::Rounds(const Context& context, SvmOps& ops, std::vector<Range> parts, st
   size_ = static_cast<std::int32_t>(std::min<std::int64_t>(ops.working_set_size(), slots));
 }
 
-void Rounds::solve(std::span<const TaskProblem> problems, bool known, std::int64_t max_iterations,
-                   const ReportViolation& report) {
-  problems_ = problems;
+void Rounds::solve(const Problems& problems, bool known, std::int64_t max_iterations, const ReportViolation& report) {
+  problems_ = problems.tasks;
   max_iterations_ = max_iterations;
   ops_.load_tasks(problems);
-  ends_.assign(problems.size(), {});
-  asked_.assign(problems.size(), {});
-  sets_.resize(problems.size());
-  std::vector<std::int32_t> active(problems.size());
+  ends_.assign(problems_.size(), {});
+  asked_.assign(problems_.size(), {});
+  sets_.resize(problems_.size());
+  std::vector<std::int32_t> active(problems_.size());
   std::iota(active.begin(), active.end(), 0);
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (const std::int32_t task : active) {
-    if (!known) start(task);
+    if (!known && !problems_[index(task)].start.empty()) start(task);
     least = std::min(least, most_iterations(task));
   }
   const KernelCounts small = ops_.solve_full_pairs(active, least, report);

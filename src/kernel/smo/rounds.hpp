@@ -36,8 +36,7 @@ class Rounds {
 
   /// Solves the problems. `known`: their linear terms include K start, so that g is K (beta - start). `report` is
   /// called from any thread.
-  void solve(std::span<const TaskProblem> problems, bool known, std::int64_t max_iterations,
-             const ReportViolation& report);
+  void solve(const Problems& problems, bool known, std::int64_t max_iterations, const ReportViolation& report);
 
   const std::vector<End>& ends() const { return ends_; }
   const KernelCounts& counts() const { return counts_; }

@@ -42,15 +42,8 @@ class Results {
     fits.tasks.resize(sheaf.tasks.size());
   }
 
-  /// The problems of tasks first .. first + count - 1.
-  std::vector<TaskProblem> problems(const Context& context, std::int32_t first, std::int32_t count) const {
-    std::vector<TaskProblem> result(static_cast<std::size_t>(count));
-    parallel_for(context.threads(), count, [&](std::int64_t t) {
-      context.check_stop();
-      result[static_cast<std::size_t>(t)] = make_task_problem(sheaf_, order_, first + static_cast<std::int32_t>(t));
-      result[static_cast<std::size_t>(t)].tolerance = params_.tolerance;
-    });
-    return result;
+  Problems problems(const Context& context, std::int32_t first, std::int32_t count) const {
+    return make_problems(context, sheaf_, order_, first, count, params_.tolerance);
   }
 
   void keep(std::int32_t task, const TaskProblem& problem, std::span<const double> beta, std::span<const double> g,
@@ -103,25 +96,26 @@ void train_some(const Context& context, std::int32_t first, std::int32_t count, 
     progress.report(static_cast<std::size_t>(first + task), violation);
   });
   for (std::int32_t t = first; t < first + count; ++t) progress.finish(static_cast<std::size_t>(t));
-  std::vector<double> beta;
-  std::vector<double> g;
+  Array<double> beta;
+  Array<double> g;
   ops.fetch(beta, g);
-  std::vector<std::pair<std::int64_t, std::int64_t>> places(problems.size());  // of variables and rows
+  const auto& tasks = problems.tasks;
+  std::vector<std::pair<std::int64_t, std::int64_t>> places(tasks.size());  // of variables and rows
   for (std::size_t t = 1; t < places.size(); ++t)
-    places[t] = {places[t - 1].first + problems[t - 1].variables(), places[t - 1].second + problems[t - 1].rows};
-  std::vector<double> added(problems.size());
+    places[t] = {places[t - 1].first + tasks[t - 1].variables(), places[t - 1].second + tasks[t - 1].rows};
+  std::vector<double> added(tasks.size());
   parallel_for(context.threads(), count, [&](std::int64_t number) {
     const auto t = static_cast<std::size_t>(number);
-    const auto own = std::span<const double>(beta).subspan(static_cast<std::size_t>(places[t].first),
-                                                           static_cast<std::size_t>(problems[t].variables()));
-    const auto gradient = std::span<double>(g).subspan(static_cast<std::size_t>(places[t].second),
-                                                       static_cast<std::size_t>(problems[t].rows));
-    added[t] = restore_gradient(problems[t], own, offsets, gradient);
-    results.keep(first + static_cast<std::int32_t>(number), problems[t], own, gradient, rounds.ends()[t]);
+    const std::span<const double> own =
+        beta.span().subspan(static_cast<std::size_t>(places[t].first), static_cast<std::size_t>(tasks[t].variables()));
+    const auto gradient =
+        g.span().subspan(static_cast<std::size_t>(places[t].second), static_cast<std::size_t>(tasks[t].rows));
+    added[t] = restore_gradient(tasks[t], own, offsets, gradient);
+    results.keep(first + static_cast<std::int32_t>(number), tasks[t], own, gradient, rounds.ends()[t]);
   });
   if (!results.have_decisions()) return;
   std::vector<DecisionColumn> columns;
-  for (std::size_t t = 0; t < problems.size(); ++t)
+  for (std::size_t t = 0; t < tasks.size(); ++t)
     columns.push_back(results.column_of(first + static_cast<std::int32_t>(t), added[t]));
   ops.write_decisions(columns, order.rows, results.decisions());
 }
@@ -161,13 +155,13 @@ void train_in_chunks(const Context& context, const Dataset<T>& dataset, const Sv
   for (std::int32_t first = 0; first < static_cast<std::int32_t>(sheaf.tasks.size());) {
     const std::int32_t count = tasks_that_fit(sheaf, order, first, per_variable, context.memory() / 4);
     const auto problems = results.problems(context, first, count);
-    const auto solved = solve_in_chunks(context, dataset, params, problems, most_rows, results.fits.counts);
+    const auto solved = solve_in_chunks(context, dataset, params, problems.tasks, most_rows, results.fits.counts);
     parallel_for(context.threads(), count, [&](std::int64_t number) {
       const auto t = static_cast<std::size_t>(number);
       const auto task = first + static_cast<std::int32_t>(number);
-      results.keep(task, problems[t], solved[t].beta, solved[t].g, solved[t].end);
+      results.keep(task, problems.tasks[t], solved[t].beta, solved[t].g, solved[t].end);
       if (results.have_decisions())
-        write_task_decisions(problems[t], solved[t].g, results.column_of(task, 0), order.rows, here.view());
+        write_task_decisions(problems.tasks[t], solved[t].g, results.column_of(task, 0), order.rows, here.view());
     });
     first += count;
   }

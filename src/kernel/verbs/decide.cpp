@@ -1,6 +1,6 @@
 // Decision values. The support vectors of all SVMs are united, so that one kernel value serves every SVM that uses it.
-#include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include <sheaf/error.hpp>
 #include <sheaf/solvers/svm.hpp>
@@ -18,26 +18,26 @@ struct Union {
 
 Union unite(std::span<const BinarySvm> svms, std::int64_t rows) {
   Union all;
-  for (const BinarySvm& svm : svms) all.rows.insert(all.rows.end(), svm.rows.begin(), svm.rows.end());
-  std::sort(all.rows.begin(), all.rows.end());
-  all.rows.erase(std::unique(all.rows.begin(), all.rows.end()), all.rows.end());
-  require(all.rows.empty() || (all.rows.front() >= 0 && all.rows.back() < rows),
-          "an SVM names rows that are not there");
-  const auto place = [&](std::int32_t row) {
-    return static_cast<std::size_t>(std::lower_bound(all.rows.begin(), all.rows.end(), row) - all.rows.begin());
-  };
-  auto& [offsets, numbers, values, rhos] = all.coefficients;
-  offsets.assign(all.rows.size() + 1, 0);
+  std::vector<std::int64_t> next(static_cast<std::size_t>(rows), 0);  // by row: its SVMs, then where they begin
   for (const BinarySvm& svm : svms)
-    for (const std::int32_t row : svm.rows) ++offsets[place(row) + 1];
-  for (std::size_t s = 0; s < all.rows.size(); ++s) offsets[s + 1] += offsets[s];
+    for (const std::int32_t row : svm.rows) {
+      require(row >= 0 && row < rows, "an SVM names rows that are not there");
+      ++next[static_cast<std::size_t>(row)];
+    }
+  auto& [offsets, numbers, values, rhos] = all.coefficients;
+  offsets.push_back(0);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const std::int64_t count = std::exchange(next[static_cast<std::size_t>(row)], offsets.back());
+    if (count == 0) continue;
+    all.rows.push_back(static_cast<std::int32_t>(row));
+    offsets.push_back(offsets.back() + count);
+  }
   numbers.resize(static_cast<std::size_t>(offsets.back()));
   values.resize(numbers.size());
-  std::vector<std::int64_t> next(offsets.begin(), offsets.end() - 1);
   for (std::size_t m = 0; m < svms.size(); ++m) {
     rhos.push_back(svms[m].rho);
     for (std::size_t k = 0; k < svms[m].rows.size(); ++k) {
-      const auto at = static_cast<std::size_t>(next[place(svms[m].rows[k])]++);
+      const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(svms[m].rows[k])]++);
       numbers[at] = static_cast<std::int32_t>(m);
       values[at] = svms[m].coefficients[k];
     }

@@ -35,14 +35,35 @@ __global__ void add_to_decisions(const double* values, std::int64_t step, double
   }
 }
 
+/// dense[s][svms[e]] += values[e] for the entries of vectors s = 0, 1 ...; a warp takes a vector. `offsets` begin at
+/// that of the first entry.
+__global__ void scatter_coefficients(const std::int64_t* offsets, const std::int32_t* svms, const double* values,
+                                     std::int64_t vectors, std::int32_t count, double* dense) {
+  const std::int64_t s = static_cast<std::int64_t>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32;
+  if (s >= vectors) return;
+  for (std::int64_t e = offsets[s] + threadIdx.x % 32; e < offsets[s + 1]; e += 32)
+    atomicAdd(dense + s * count + svms[e - offsets[0]], values[e - offsets[0]]);
+}
+
 /// Dense coefficients of some support vectors: vectors x SVMs.
-std::vector<double> dense_coefficients(const Coefficients& coefficients, Range vectors, std::int32_t svms) {
-  std::vector<double> dense(static_cast<std::size_t>((vectors.end - vectors.begin) * svms), 0.0);
-  for (std::int64_t s = vectors.begin; s < vectors.end; ++s)
-    for (std::int64_t e = coefficients.offsets[static_cast<std::size_t>(s)];
-         e < coefficients.offsets[static_cast<std::size_t>(s) + 1]; ++e)
-      dense[static_cast<std::size_t>((s - vectors.begin) * svms + coefficients.svms[static_cast<std::size_t>(e)])] +=
-          coefficients.values[static_cast<std::size_t>(e)];
+Array<double> dense_coefficients(const Coefficients& coefficients, Range vectors, std::int32_t svms, Device device,
+                                 cudaStream_t stream) {
+  const std::int64_t count = vectors.end - vectors.begin;
+  const auto offsets = std::span(coefficients.offsets)
+                           .subspan(static_cast<std::size_t>(vectors.begin), static_cast<std::size_t>(count + 1));
+  const auto entries = [&](const auto& all) {
+    return std::span(all).subspan(static_cast<std::size_t>(offsets.front()),
+                                  static_cast<std::size_t>(offsets.back() - offsets.front()));
+  };
+  const auto on_device = Array<std::int64_t>::copy_of(offsets, device);
+  const auto numbers = Array<std::int32_t>::copy_of(entries(coefficients.svms), device);
+  const auto values = Array<double>::copy_of(entries(coefficients.values), device);
+  auto dense = Array<double>::zeros(count * svms, device);
+  if (count > 0) {
+    scatter_coefficients<<<gpu::row_blocks(count), gpu::row_threads, 0, stream>>>(
+        on_device.data(), numbers.data(), values.data(), count, svms, dense.data());
+    cuda::check_launch("scatter_coefficients");
+  }
   return dense;
 }
 
@@ -93,8 +114,7 @@ class Decider {
           bring<A>(context_, kernel_, support,
                    support_rows.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(part.end - begin)),
                    room_, stream_);
-      const auto factors =
-          Array<double>::copy_of(dense_coefficients(coefficients, part, decisions_.tasks), context_.device());
+      const auto factors = dense_coefficients(coefficients, part, decisions_.tasks, context_.device(), stream_);
       against(table, factors);
     }
   }

@@ -52,7 +52,7 @@ class SvmOps {
   virtual std::int64_t bytes_per_variable() const = 0;
 
   /// Starts tasks 0 .. size-1 with beta = start and g = 0. The problems must outlive them.
-  virtual void load_tasks(std::span<const TaskProblem> problems) = 0;
+  virtual void load_tasks(const Problems& problems) = 0;
   /// Computes the kernel rows of these positions into these slots: the part of columns `against`.
   virtual void compute_rows(std::span<const std::int32_t> positions, std::span<const std::int32_t> slots,
                             Range against) = 0;
@@ -71,7 +71,7 @@ class SvmOps {
   virtual void improve(std::span<const std::int32_t> tasks, std::span<const WorkingSet> sets,
                        std::int64_t most_steps) = 0;
   /// Copies beta by variable and g by row, of all tasks one behind the other.
-  virtual void fetch(std::vector<double>& beta, std::vector<double>& g) = 0;
+  virtual void fetch(Array<double>& beta, Array<double>& g) = 0;
   /// Writes the decision values of all tasks at their rows into a block on the device. `order` as in make_ops().
   virtual void write_decisions(std::span<const DecisionColumn> columns, std::span<const std::int32_t> order,
                                BlockView<double> decisions) = 0;

@@ -63,13 +63,13 @@ class CpuOps final : public SvmOps {
   std::int64_t data_bytes() const override { return matrix_bytes(table_.x) + lane_bytes; }
   std::int64_t bytes_per_variable() const override { return 4 * sizeof(double) + 1; }
 
-  void load_tasks(std::span<const TaskProblem> problems) override {
+  void load_tasks(const Problems& problems) override {
     tasks_.clear();
-    for (const TaskProblem& problem : problems) {
+    for (const TaskProblem& problem : problems.tasks) {
       TaskState state;
       state.problem = problem;
-      state.problem.start.clear();
-      state.beta = problem.start;
+      state.beta.assign(problem.start.begin(), problem.start.end());
+      state.beta.resize(static_cast<std::size_t>(problem.variables()), 0.0);
       state.g.assign(static_cast<std::size_t>(problem.rows), 0.0);
       tasks_.push_back(std::move(state));
     }
@@ -99,20 +99,25 @@ class CpuOps final : public SvmOps {
 
   KernelCounts solve_full_pairs(std::span<const std::int32_t> tasks, std::int64_t most_steps,
                                 const ReportViolation& report) override {
-    const auto units = cpu::group_full_pairs(tasks_, tasks, table_);
-    const auto report_state = [&](const TaskState& task, double violation) {
-      report(static_cast<std::int32_t>(&task - tasks_.data()), violation);
-    };
+    KernelCounts counts;
+    if (!cpu::suits_full_pairs(table_)) return counts;
+    const auto state_of = [&](std::int32_t task) -> TaskState& { return tasks_[static_cast<std::size_t>(task)]; };
+    const auto units = group_small_pairs(
+        tasks, cpu::most_sharing_tasks, [&](std::int32_t task) -> auto& { return state_of(task).problem; });
     share_out(context_.threads(), std::ssize(units), [&](std::int64_t unit) {
       smalls_.with_one([&](cpu::SmallProblem& small) {
-        cpu::solve_full_pair(context_, kernel_, table_, units[static_cast<std::size_t>(unit)], most_steps, small,
-                             report_state);
+        const auto& pair = units[static_cast<std::size_t>(unit)];
+        small.resize(state_of(pair.front()).problem.rows, 0);
+        cpu::fill_full_pair(context_, kernel_, table_, state_of(pair.front()).problem, small);
+        for (const std::int32_t task : pair)
+          cpu::solve_full_pair(context_, most_steps, small, state_of(task),
+                               [&](double violation) { report(task, violation); });
       });
     });
-    KernelCounts counts;
     for (const auto& unit : units) {
-      counts.computed += cpu::values_of_pair(unit);
-      counts.unshared += cpu::values_of_pair(unit) * std::ssize(unit);
+      const std::int64_t rows = state_of(unit.front()).problem.rows;
+      counts.computed += rows * (rows + 1) / 2;
+      counts.unshared += rows * (rows + 1) / 2 * std::ssize(unit);
     }
     return counts;
   }
@@ -138,13 +143,9 @@ class CpuOps final : public SvmOps {
     add_changes(tasks, changes);
   }
 
-  void fetch(std::vector<double>& beta, std::vector<double>& g) override {
-    beta.clear();
-    g.clear();
-    for (const TaskState& task : tasks_) {
-      beta.insert(beta.end(), task.beta.begin(), task.beta.end());
-      g.insert(g.end(), task.g.begin(), task.g.end());
-    }
+  void fetch(Array<double>& beta, Array<double>& g) override {
+    beta = together(&TaskState::beta);
+    g = together(&TaskState::g);
   }
 
   void write_decisions(std::span<const DecisionColumn> columns, std::span<const std::int32_t> order,
@@ -157,6 +158,15 @@ class CpuOps final : public SvmOps {
 
  private:
   using TaskState = cpu::TaskState;
+
+  Array<double> together(std::vector<double> TaskState::*part) const {
+    std::int64_t size = 0;
+    for (const TaskState& task : tasks_) size += std::ssize(task.*part);
+    Array<double> all(size);
+    double* to = all.data();
+    for (const TaskState& task : tasks_) to = std::copy((task.*part).begin(), (task.*part).end(), to);
+    return all;
+  }
 
   /// Calls work(i) for i in 0 .. count-1 on this many threads; throws Stopped once a stop is requested.
   template <class Work>

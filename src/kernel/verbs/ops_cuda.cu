@@ -10,6 +10,7 @@
 #include "kernel/values/rows_cuda.cuh"
 #include "kernel/values/table.hpp"
 #include "kernel/verbs/choose_cuda.cuh"
+#include "kernel/verbs/full_pair_cuda.cuh"
 #include "kernel/verbs/ops.hpp"
 #include "kernel/verbs/working_set_cuda.cuh"
 
@@ -27,6 +28,9 @@ constexpr std::int64_t one_tile_bytes = std::int64_t{working_set} * working_set 
 constexpr std::int64_t streamed_bytes = std::int64_t{64} << 20;
 constexpr int gradient_threads = 128;
 constexpr std::int64_t most_grid_y = 65535;
+/// Stored entries per row up to which pairs compute kernel values of their own: twice as many as all pairs together
+/// need.
+constexpr std::int64_t most_full_pair_entries = 1024;
 
 template <class A>
 class CudaOps final : public SvmOps {
@@ -64,13 +68,13 @@ class CudaOps final : public SvmOps {
   }
   std::int64_t bytes_per_variable() const override { return 4 * sizeof(double) + 1; }
 
-  void load_tasks(std::span<const TaskProblem> problems) override {
+  void load_tasks(const Problems& problems) override {
     const auto current = here();
-    problems_ = problems;
+    problems_ = problems.tasks;
     std::vector<gpu::DeviceTask> tasks;
     std::int64_t variables = 0;
     std::int64_t rows = 0;
-    for (const TaskProblem& problem : problems) {
+    for (const TaskProblem& problem : problems_) {
       const auto& [first, second] = problem.ranges;
       tasks.push_back({variables, rows, static_cast<std::int32_t>(problem.rows), problem.sides, problem.grouped ? 1 : 0,
                        static_cast<std::int32_t>(first.begin), static_cast<std::int32_t>(first.end - first.begin),
@@ -79,18 +83,18 @@ class CudaOps final : public SvmOps {
       rows += problem.rows;
     }
     tasks_ = Array<gpu::DeviceTask>::copy_of(tasks, device_);
-    bounds_ = together(problems, variables, &TaskProblem::bounds);
-    linear_ = together(problems, variables, &TaskProblem::linear);
-    beta_ = together(problems, variables, &TaskProblem::start);
+    bounds_ = problems.bounds.to(device_);
+    linear_ = problems.linear.to(device_);
+    beta_ = problems.start.size() > 0 ? problems.start.to(device_) : Array<double>::zeros(variables, device_);
     g_ = Array<double>::zeros(rows, device_);
     taken_ = Array<std::uint8_t>::zeros(variables, device_);
-    const auto count = static_cast<std::int64_t>(problems.size());
+    const auto count = std::ssize(problems_);
     sets_ = Array<std::int32_t>::zeros(count * working_set, device_);
     counts_ = Array<std::int32_t>::zeros(count, device_);
     holds_all_ = Array<std::uint8_t>::zeros(count, device_);
     violations_ = Array<double>::zeros(count, device_);
     steps_ = Array<std::int64_t>::zeros(count, device_);
-    last_steps_.assign(problems.size(), 0);
+    last_steps_.assign(problems_.size(), 0);
     stream_.synchronize();
   }
 
@@ -124,9 +128,26 @@ class CudaOps final : public SvmOps {
     stream_.synchronize();
   }
 
-  /// None: one block per task solves small pairs as fast in rounds.
-  KernelCounts solve_full_pairs(std::span<const std::int32_t>, std::int64_t, const ReportViolation&) override {
-    return {};
+  KernelCounts solve_full_pairs(std::span<const std::int32_t> tasks, std::int64_t most_steps,
+                                const ReportViolation& report) override {
+    KernelCounts counts;
+    if (table_.rows == 0 || stored_entries() > most_full_pair_entries * table_.rows) return counts;
+    const auto current = here();
+    const auto problem_of = [&](std::int32_t task) -> const TaskProblem& {
+      return problems_[static_cast<std::size_t>(task)];
+    };
+    const auto pairs = group_small_pairs(tasks, tasks.size(), problem_of);
+    for (std::size_t first = 0; first < pairs.size();) {
+      const auto count = first_pairs_that_fit(std::span(pairs).subspan(first));
+      solve_some_pairs(std::span(pairs).subspan(first, count), most_steps, report);
+      first += count;
+    }
+    for (const auto& pair : pairs) {
+      const std::int64_t rows = problem_of(pair.front()).rows;
+      counts.computed += rows * rows;
+      counts.unshared += rows * rows * std::ssize(pair);
+    }
+    return counts;
   }
 
   void choose(std::span<const std::int32_t> tasks, std::int32_t size, std::span<WorkingSet> sets) override {
@@ -135,17 +156,21 @@ class CudaOps final : public SvmOps {
         state(), upload(tasks, chosen_tasks_), size, most_kept(size));
     cuda::check_launch("choose_sets");
     const auto all = static_cast<std::size_t>(counts_.size());
-    std::int32_t* host_sets = bring(sets_, host_sets_);
     std::int32_t* host_counts = bring(counts_, host_counts_);
     double* host_violations = bring(violations_, host_violations_);
     std::int64_t* host_steps = bring(steps_, host_steps_);
     stream_.synchronize();
+    const bool some = std::any_of(tasks.begin(), tasks.end(), [&](std::int32_t t) { return host_counts[t] > 0; });
+    const std::int32_t* host_sets = some ? bring(sets_, host_sets_) : nullptr;
+    if (some) stream_.synchronize();
     require(all == last_steps_.size(), "tasks were not loaded");
     for (std::size_t k = 0; k < tasks.size(); ++k) {
       const auto t = static_cast<std::size_t>(tasks[k]);
       const TaskProblem& problem = problems_[t];
-      const std::int32_t* from = host_sets + t * static_cast<std::size_t>(working_set);
-      sets[k].variables.assign(from, from + host_counts[t]);
+      sets[k].variables.clear();
+      if (host_counts[t] > 0)
+        sets[k].variables.assign(host_sets + t * std::size_t{working_set},
+                                 host_sets + t * std::size_t{working_set} + host_counts[t]);
       sets[k].positions.clear();
       for (const std::int32_t v : sets[k].variables)
         sets[k].positions.push_back(
@@ -167,13 +192,11 @@ class CudaOps final : public SvmOps {
     }
   }
 
-  void fetch(std::vector<double>& beta, std::vector<double>& g) override {
+  void fetch(Array<double>& beta, Array<double>& g) override {
     const auto current = here();
     stream_.synchronize();
-    beta.resize(static_cast<std::size_t>(beta_.size()));
-    g.resize(static_cast<std::size_t>(g_.size()));
-    copy_bytes(beta.data(), Device::cpu(), beta_.data(), device_, beta_.bytes());
-    copy_bytes(g.data(), Device::cpu(), g_.data(), device_, g_.bytes());
+    beta = beta_.to(Device::cpu());
+    g = g_.to(Device::cpu());
   }
 
   void write_decisions(std::span<const DecisionColumn> columns, std::span<const std::int32_t> order,
@@ -277,6 +300,83 @@ class CudaOps final : public SvmOps {
           "sending kernel rows");
   }
 
+  std::int64_t stored_entries() const { return table_.is_dense ? table_.rows * table_.columns : table_.indices.size(); }
+
+  /// Floats of the kernel matrix of a pair.
+  std::int64_t tile_of_pair(const std::vector<std::int32_t>& pair) const {
+    const std::int64_t rows = problems_[static_cast<std::size_t>(pair.front())].rows;
+    return rows * gpu::pair_stride(rows);
+  }
+
+  /// How many of the first pairs fit into the memory for tiles.
+  std::size_t first_pairs_that_fit(std::span<const std::vector<std::int32_t>> pairs) const {
+    std::int64_t bytes = 0;
+    std::size_t count = 0;
+    while (count < pairs.size() && static_cast<std::int64_t>(count) < most_grid_y) {
+      bytes += tile_of_pair(pairs[count]) * std::int64_t{sizeof(float)};
+      if (count > 0 && bytes > tile_bytes) break;
+      ++count;
+    }
+    return count;
+  }
+
+  /// Solves all tasks of some pairs, in launches of a few milliseconds, so that progress moves; few tasks are left
+  /// after the first.
+  void solve_some_pairs(std::span<const std::vector<std::int32_t>> pairs, std::int64_t most_steps,
+                        const ReportViolation& report) {
+    std::vector<gpu::PairTask> left;
+    std::vector<gpu::PairTask> firsts;  // of each pair
+    std::int64_t size = 0;
+    std::int64_t longest = 0;
+    for (const auto& pair : pairs) {
+      firsts.push_back({pair.front(), size});
+      for (const std::int32_t task : pair) left.push_back({task, size});
+      size += tile_of_pair(pair);
+      longest = std::max(longest, problems_[static_cast<std::size_t>(pair.front())].rows);
+    }
+    grow(tiles_, size);
+    fill_pairs(firsts, longest);
+    for (std::int64_t steps = 0; !left.empty() && steps < most_steps;) {
+      context_.check_stop();
+      const std::int64_t most = std::min(most_steps - steps, gpu::pair_steps_between_stops);
+      gpu::with_pair_solver(longest, [&](auto* solver) {
+        solver<<<static_cast<unsigned>(left.size()), gpu::pair_threads,
+                 static_cast<std::size_t>(gpu::pair_bytes(longest)), stream_>>>(
+            state(), upload(std::span<const gpu::PairTask>(left), pair_tasks_), tiles_.data(), most, stop_.get());
+        cuda::check_launch("solve_pairs");
+      });
+      const double* violations = bring(violations_, host_violations_);
+      const std::int64_t* taken = bring(steps_, host_steps_);
+      stream_.synchronize();
+      steps += most;
+      std::erase_if(left, [&](const gpu::PairTask& task) {
+        report(task.task, violations[task.task]);
+        return taken[task.task] < steps;
+      });
+    }
+  }
+
+  /// Computes the kernel matrices of pairs of at most `longest` rows.
+  void fill_pairs(std::span<const gpu::PairTask> pairs, std::int64_t longest) {
+    const auto count = std::ssize(pairs);
+    grow(positions_, count * longest);
+    grow(row_pointers_, count * longest);
+    const dim3 blocks(static_cast<unsigned>((longest + gradient_threads - 1) / gradient_threads),
+                      static_cast<unsigned>(count));
+    gpu::place_pairs<<<blocks, gradient_threads, 0, stream_>>>(tasks_.data(), upload(pairs, pair_tasks_), tiles_.data(),
+                                                               longest, positions_.data(), row_pointers_.data());
+    cuda::check_launch("place_pairs");
+    for (std::int64_t k = 0; k < count; ++k) {
+      const TaskProblem& problem = problems_[static_cast<std::size_t>(pairs[static_cast<std::size_t>(k)].task)];
+      std::int64_t to = 0;
+      for (const Range& range : problem.ranges) {
+        rows_.compute(table_, range, table_, positions_.data() + k * longest, problem.rows,
+                      row_pointers_.data() + k * longest, to);
+        to += range.end - range.begin;
+      }
+    }
+  }
+
   void improve_some(std::span<const std::int32_t> tasks, std::int64_t most_steps) {
     const auto count = static_cast<std::int64_t>(tasks.size());
     const std::int32_t* on_device = upload(tasks, improved_tasks_);
@@ -313,13 +413,6 @@ class CudaOps final : public SvmOps {
     cuda::check(cudaMemcpyAsync(on_device.data(), values.data(), values.size_bytes(), cudaMemcpyHostToDevice, stream_),
                 "sending a list");
     return on_device.data();
-  }
-  Array<double> together(std::span<const TaskProblem> problems, std::int64_t size,
-                         std::vector<double> TaskProblem::*part) const {
-    std::vector<double> all;
-    all.reserve(static_cast<std::size_t>(size));
-    for (const TaskProblem& problem : problems) all.insert(all.end(), (problem.*part).begin(), (problem.*part).end());
-    return Array<double>::copy_of(all, device_);
   }
   template <class V>
   V* bring(const Array<V>& from, cuda::Staging& to) {
@@ -363,6 +456,7 @@ class CudaOps final : public SvmOps {
   Array<const float*> changed_rows_;
   Array<double> factors_;
   Array<float> tiles_;
+  Array<gpu::PairTask> pair_tasks_;
   cuda::Staging host_sets_, host_counts_, host_violations_, host_steps_;
 };
 

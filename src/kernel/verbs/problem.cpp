@@ -146,14 +146,28 @@ std::int64_t count_variables(const SvmSheaf& sheaf, const RowOrder& order, std::
   return problem.variables();
 }
 
-TaskProblem make_task_problem(const SvmSheaf& sheaf, const RowOrder& order, std::int32_t index) {
+void Problems::make_room(bool starts) {
+  std::int64_t variables = 0;
+  for (const TaskProblem& task : tasks) variables += task.variables();
+  bounds = Array<double>(variables);
+  linear = Array<double>(variables);
+  start = Array<double>(starts ? variables : 0);
+  std::size_t at = 0;
+  for (TaskProblem& task : tasks) {
+    const auto size = static_cast<std::size_t>(task.variables());
+    task.bounds = bounds.span().subspan(at, size);
+    task.linear = linear.span().subspan(at, size);
+    if (starts) task.start = start.span().subspan(at, size);
+    at += size;
+  }
+}
+
+namespace {
+
+/// Fills in the variables of a task whose rows are placed.
+void fill_problem(const SvmSheaf& sheaf, const RowOrder& order, std::int32_t index, TaskProblem& problem) {
   const SvmTask& task = sheaf.tasks[static_cast<std::size_t>(index)];
-  TaskProblem problem;
-  place_rows(sheaf, order, task, problem);
-  const auto size = static_cast<std::size_t>(problem.variables());
-  problem.bounds.resize(size);
-  problem.linear.resize(size);
-  problem.start.resize(size);
+  std::fill(problem.start.begin(), problem.start.end(), 0.0);
   double total = 0;
   for (std::int64_t i = 0; i < problem.rows; ++i) {
     const std::int64_t row = order.rows[static_cast<std::size_t>(problem.position(i))];
@@ -174,17 +188,37 @@ TaskProblem make_task_problem(const SvmSheaf& sheaf, const RowOrder& order, std:
       problem.linear[at] = -sign;
     } else {
       problem.bounds[at] = sign * weight;
+      problem.linear[at] = 0;
     }
   }
   if (sheaf.kind == SvmKind::one_class) {
     spend(problem, true, task.nu * total, index, task.nu);
   } else if (sheaf.kind == SvmKind::nu_svc || sheaf.kind == SvmKind::nu_svr) {
-    problem.grouped = true;
     const double half = task.nu * total / 2 * (sheaf.kind == SvmKind::nu_svr ? task.cost_positive : 1);
     spend(problem, true, half, index, task.nu);
     spend(problem, false, half, index, task.nu);
   }
-  return problem;
+}
+
+}  // namespace
+
+Problems make_problems(const Context& context, const SvmSheaf& sheaf, const RowOrder& order, std::int32_t first,
+                       std::int32_t count, double tolerance) {
+  Problems problems;
+  problems.tasks.resize(static_cast<std::size_t>(count));
+  const bool grouped = sheaf.kind == SvmKind::nu_svc || sheaf.kind == SvmKind::nu_svr;
+  for (std::int32_t t = 0; t < count; ++t) {
+    TaskProblem& problem = problems.tasks[static_cast<std::size_t>(t)];
+    place_rows(sheaf, order, sheaf.tasks[static_cast<std::size_t>(first + t)], problem);
+    problem.grouped = grouped;
+    problem.tolerance = tolerance;
+  }
+  problems.make_room(grouped || sheaf.kind == SvmKind::one_class);
+  parallel_for(context.threads(), count, [&](std::int64_t t) {
+    context.check_stop();
+    fill_problem(sheaf, order, first + static_cast<std::int32_t>(t), problems.tasks[static_cast<std::size_t>(t)]);
+  });
+  return problems;
 }
 
 SvmFit make_fit(const SvmSheaf& sheaf, const RowOrder& order, const TaskProblem& problem, std::span<const double> beta,
@@ -192,8 +226,10 @@ SvmFit make_fit(const SvmSheaf& sheaf, const RowOrder& order, const TaskProblem&
   SvmFit fit;
   RhoBounds above;
   RhoBounds below;
-  std::vector<std::pair<std::int32_t, double>> support;
+  std::vector<std::pair<std::int32_t, double>> support;  // ascending within each of the two ranges
+  std::ptrdiff_t of_first_range = 0;
   for (std::int64_t i = 0; i < problem.rows; ++i) {
+    if (i == problem.ranges[0].end - problem.ranges[0].begin) of_first_range = std::ssize(support);
     double coefficient = 0;
     for (int side = 0; side < problem.sides; ++side) {
       const auto v = static_cast<std::size_t>(side * problem.rows + i);
@@ -206,7 +242,9 @@ SvmFit make_fit(const SvmSheaf& sheaf, const RowOrder& order, const TaskProblem&
     }
     if (coefficient != 0) support.emplace_back(order.rows[static_cast<std::size_t>(problem.position(i))], coefficient);
   }
-  std::sort(support.begin(), support.end());
+  std::inplace_merge(support.begin(), support.begin() + of_first_range, support.end());
+  fit.svm.rows.reserve(support.size());
+  fit.svm.coefficients.reserve(support.size());
   fit.svm.rho = above.middle();
   double scale = 1;
   if (problem.grouped) {

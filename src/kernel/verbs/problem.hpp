@@ -12,6 +12,8 @@
 #include <span>
 #include <vector>
 
+#include <sheaf/context.hpp>
+#include <sheaf/solvers/array.hpp>
 #include <sheaf/solvers/svm.hpp>
 
 #include "core/parallel.hpp"
@@ -37,7 +39,8 @@ struct TaskProblem {
   int sides = 1;  ///< variables per row
   bool grouped = false;
   double tolerance = 0;
-  std::vector<double> bounds, linear, start;  ///< rows * sides
+  std::span<double> bounds, linear;  ///< rows * sides
+  std::span<double> start;           ///< likewise; empty: all variables start at 0
 
   std::int64_t variables() const { return rows * sides; }
   std::int64_t position(std::int64_t row) const {
@@ -46,8 +49,18 @@ struct TaskProblem {
   }
 };
 
-/// Throws if the problem has no solution.
-TaskProblem make_task_problem(const SvmSheaf& sheaf, const RowOrder& order, std::int32_t task);
+/// Some tasks. The variables of each follow those of the one before in every array.
+struct Problems {
+  std::vector<TaskProblem> tasks;
+  Array<double> bounds, linear, start;
+
+  /// Makes room for the variables of the tasks, whose numbers of rows are set. `starts`: not all start at 0.
+  void make_room(bool starts);
+};
+
+/// The problems of tasks first .. first + count - 1. Throws if one has no solution.
+Problems make_problems(const Context& context, const SvmSheaf& sheaf, const RowOrder& order, std::int32_t first,
+                       std::int32_t count, double tolerance);
 /// The variables of the task, without making it.
 std::int64_t count_variables(const SvmSheaf& sheaf, const RowOrder& order, std::int32_t task);
 
