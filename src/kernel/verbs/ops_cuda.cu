@@ -314,7 +314,7 @@ class CudaOps final : public SvmOps {
     std::size_t count = 0;
     while (count < pairs.size() && static_cast<std::int64_t>(count) < most_grid_y) {
       bytes += tile_of_pair(pairs[count]) * std::int64_t{sizeof(float)};
-      if (count > 0 && bytes > tile_bytes) break;
+      if (count > 0 && bytes > tile_bytes_) break;
       ++count;
     }
     return count;
