@@ -41,7 +41,7 @@ struct Target {
   LabelKind kind = LabelKind::automatic;
   bool fixed_order = false;    ///< models keep the order of class_names; else it is that of first appearance
   std::int32_t positive = -1;  ///< of two classes that of precision, recall, F1 and AUC; -1: by positive_class()
-  /// Survival: `values` are times, and here is 1 where the event came at that time and 0 where the row was followed so
+  /// Survival: `values` are times, and here is 1 if the event came at that time and 0 if the row was followed so
   /// long without it (censored). Empty: no survival.
   std::vector<std::uint8_t> events = {};
   std::vector<double> entries = {};       ///< survival: as in RiskTimes, likewise strata

@@ -447,7 +447,7 @@ struct Joining {
 
 class SearchDirectory {
  public:
-  /// Makes the folder where it is missing. One that cannot be written is an Error here, before any work.
+  /// Makes the folder if it is missing. One that cannot be written is an Error here, before any work.
   SearchDirectory(std::string path, Existing existing, const Joining& joining = {});
   SearchDirectory(const SearchDirectory&) = delete;
   SearchDirectory& operator=(const SearchDirectory&) = delete;

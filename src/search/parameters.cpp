@@ -115,7 +115,7 @@ const std::vector<Parameter<SearchOptions>>& parameters() {
   using O = SearchOptions;
   static const std::vector<Parameter<O>> rows{
       open_choice_row<O, SplitKind>("split", &O::split, split_choices(), "how rows are held out",
-                                    "stratified, for a numeric target kfold; with groups by group; loo where it is "
+                                    "stratified, for a numeric target kfold; with groups by group; loo if it is "
                                     "free: votes of neighbours"),
       number_row("folds", &O::folds, {1, most}, "folds, shuffles, bootstraps or windows of time", "5"),
       number_row("test-fraction", &O::test_fraction, {0, 1}, "shuffles: share of the rows that a split holds out"),

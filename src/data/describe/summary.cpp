@@ -36,7 +36,7 @@ std::vector<Moments> merge_parts(const Context& context, std::int64_t count,
   return merged;
 }
 
-/// Missing values are NaN, and no statistic counts them where they are skipped.
+/// Missing values are NaN, and no statistic counts them if they are skipped.
 enum class Gaps : std::uint8_t { none, skipped };
 
 /// One tile: some rows of some columns.
