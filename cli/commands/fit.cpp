@@ -90,9 +90,8 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.add({"--model-format", "sheaf|liblinear|libsvm",
                  "Sheaf's own file keeps all names; those of LIBLINEAR and LIBSVM can be read by their tools", "sheaf",
                  [fit](const std::string& text) { fit->format = parse_format(text); }});
-  arguments.text(
-      "covariance", "FILE", fit->covariance,
-      fmt::format("--model {}: where to write the covariance of the weights, as CSV", kinds_with_likelihood()));
+  arguments.text("covariance", "FILE", fit->covariance,
+                 kinds_with_likelihood() + ": where to write the covariance of the weights, as CSV");
   fit->model.declare_options(arguments);
   declare_reading(arguments, fit->reading, true);
   fit->common.declare(arguments, {"device", "threads", "memory", "seed"});
