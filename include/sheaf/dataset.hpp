@@ -149,7 +149,7 @@ class Dataset {
   /// Compressed columns, as the compressed rows of the transpose. Sparse data only.
   const SparseMatrix<T>& by_columns(Device device, int threads) const;
   /// Data that a backend derives from the matrix on a device: made at the first call with that name, and kept.
-  std::shared_ptr<const void> beside(Device device, const std::string& name,
+  std::shared_ptr<const void> cached(Device device, const std::string& name,
                                      const std::function<std::shared_ptr<const void>()>& make) const;
 
  private:

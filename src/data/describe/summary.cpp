@@ -239,12 +239,12 @@ Summary summarize_matrix(const Context& context, const Dataset<T>& dataset) {
 template <class T>
 std::shared_ptr<const StoredSummary> find_stored_summary(const Dataset<T>& dataset) {
   return std::static_pointer_cast<const StoredSummary>(
-      dataset.beside(Device::cpu(), "stored summary", [] { return std::shared_ptr<const void>(); }));
+      dataset.cached(Device::cpu(), "stored summary", [] { return std::shared_ptr<const void>(); }));
 }
 
 template <class T>
 void keep_stored_summary(StoredSummary summary, const Dataset<T>& dataset) {
-  dataset.beside(Device::cpu(), "stored summary",
+  dataset.cached(Device::cpu(), "stored summary",
                  [&] { return std::make_shared<const StoredSummary>(std::move(summary)); });
 }
 

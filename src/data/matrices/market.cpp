@@ -122,7 +122,7 @@ std::vector<std::int64_t> count_lines(const Reading& reading, const std::vector<
       at = stop + 1;
     }
     counts[static_cast<std::size_t>(k)] = lines;
-    let_go(reading, chunk);
+    release_pages(reading, chunk);
   });
   return counts;
 }
@@ -220,7 +220,7 @@ class MarketReader {
   void for_chunks(const Work& work) const {
     parallel_for(reading_.context, std::ssize(chunks_), [&](std::int64_t k) {
       work(static_cast<std::size_t>(k));
-      let_go(reading_, chunks_[static_cast<std::size_t>(k)]);
+      release_pages(reading_, chunks_[static_cast<std::size_t>(k)]);
     });
   }
 

@@ -121,7 +121,7 @@ const std::vector<Parameter<SvmOptions>>& parameters() {
                                                "how often the strategy refine narrows its steps around the best")),
       used_in(ParameterUse::search,
               yes_no_row("easy", &O::easy, "LIBSVM's grid: log2 C -5 to 15, log2 gamma -15 to 3, in steps of 2")),
-      number_row("coef0", &O::coef0, {}, of_kernels(&KernelFunction::has_coef0)),
+      number_row("coef0", &O::coef0, {}, "constant term " + of_kernels(&KernelFunction::has_coef0)),
       positive_row("nu", &O::nu, "nu-svc, one-class, nu-svr: share of the rows that become support vectors at least",
                    {}, 1),
       open_number_row("epsilon", &O::epsilon, {0, most}, "epsilon-svr: errors up to it cost nothing",
