@@ -65,7 +65,7 @@ const std::vector<Parameter<RescoreOptions>>& parameters() {
                   "q-values within groups: file, charge, modified, or the values of a column", "all together"),
       text_row<O>("protein-separator", "TEXT", &O::protein_separator, "between the proteins of one PSM", "a tab"),
       list_row<O>("ignore", "NAME", &O::ignore, "columns that are no features"),
-      number_row<O, std::uint64_t>("seed", &O::seed, {1, 4294967290}, "of folds and bootstraps"),
+      number_row<O, std::uint64_t>("seed", &O::seed, {1, 4294967290}, "seed of folds and bootstraps"),
   };
   return rows;
 }
