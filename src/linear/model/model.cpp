@@ -263,7 +263,7 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
   using O = LinearOptions;
   constexpr double most = std::numeric_limits<double>::max();
   static const std::vector<Row> rows{
-      open_choice_row<O, Loss>("loss", &O::loss, named_losses(), "what errors cost: " + losses_in_words(),
+      open_choice_row<O, Loss>("loss", &O::loss, named_losses(), "loss: " + losses_in_words(),
                                "logistic, for a numeric target least squares"),
       choice_row<O, LinearMethod>(
           "solver", &O::method,

@@ -45,7 +45,7 @@ Row loss_row() {
 
 Row factors_row() {
   return vector_row<NetOptions>(
-      "penalty-factors", "how much each feature is penalised: one number of 0 or more to a line",
+      "penalty-factors", "factor of each feature's penalty: one number of 0 or more to a line",
       {false, read_penalty_factors,
        [](NetOptions& options, std::vector<double> numbers) { options.penalty_factors = std::move(numbers); },
        [](const NetOptions& options) { return options.penalty_factors; }});
@@ -106,9 +106,8 @@ const std::vector<Parameter<NetOptions>>& parameters() {
     solvers.emplace_back(to_string(solver), solver);
   static const std::vector<Row> rows{
       loss_row(),
-      searched_range(
-          open_number_row("alpha", &O::alpha, {0, most}, "how much the penalty weighs against the mean loss", ""),
-          "alphas", "found from the data"),
+      searched_range(open_number_row("alpha", &O::alpha, {0, most}, "weight of the penalty against the mean loss", ""),
+                     "alphas", "found from the data"),
       used_in(ParameterUse::search,
               number_row("alpha-count", &O::alpha_count, {1, 100000}, "number of alphas, if they are not given")),
       used_in(ParameterUse::search,
