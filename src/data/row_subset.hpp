@@ -1,4 +1,4 @@
-// Some rows of a matrix, in the order of their places.
+// Rows of a matrix: the entries of one, and some of them in the order of their places.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,19 @@
 #include <sheaf/solvers/matrix.hpp>
 
 namespace sheaf {
+
+/// Calls entry(column, value) for the stored entries of a row.
+template <class T, class Entry>
+void for_row_entries(const Matrix<T>& x, std::int64_t row, const Entry& entry) {
+  if (const auto* dense = std::get_if<DenseMatrix<T>>(&x)) {
+    const T* values = dense->values.data() + row * dense->columns;
+    for (std::int64_t j = 0; j < dense->columns; ++j) entry(j, values[j]);
+    return;
+  }
+  const auto& sparse = std::get<SparseMatrix<T>>(x);
+  for (std::int64_t k = sparse.offsets[row]; k < sparse.offsets[row + 1]; ++k)
+    entry(std::int64_t{sparse.indices[k]}, sparse.values[k]);
+}
 
 template <class To, class From>
 DenseMatrix<To> some_rows(const DenseMatrix<From>& x, std::span<const std::int32_t> rows) {
