@@ -16,6 +16,7 @@
 #include "data/budget.hpp"
 #include "data/matrices/market_names.hpp"
 #include "data/matrices/matrix_file.hpp"
+#include "data/row_subset.hpp"
 #include "data/text/number.hpp"
 
 namespace sheaf {
@@ -312,7 +313,7 @@ class MarketWriter : public RowWriter<T> {
                        dataset_.rows(), entries_);
   }
   void row(std::int64_t i, std::string& out) const override {
-    for_each_entry(dataset_, i, [&](std::int64_t feature, T value) {
+    for_row_entries(dataset_.x, i, [&](std::int64_t feature, T value) {
       if (value == 0 && !is_sparse(dataset_.x)) return;
       out += fmt::format("{} {} ", feature + 1, i + 1);
       if (options_.missing && std::isnan(value))
