@@ -22,7 +22,10 @@ CACHE := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -D
 export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 # Compiling for GPUs takes longer than all the rest: done where there is one, elsewhere with CUDA=on.
 CUDA := $(if $(wildcard /dev/nvidiactl /dev/dxg),auto,off)
-CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DSHEAF_CUDA=$(CUDA) $(CACHE)
+# Hot loops for this machine and the baseline; for all machines in packages and continuous integration.
+MACHINES := $(if $(CI),all,this)
+packages: MACHINES := all
+CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DSHEAF_CUDA=$(CUDA) -DSHEAF_MACHINES=$(MACHINES) $(CACHE)
 
 .PHONY: all build setup demo python r test check fuzz weekly packages site bench format tidy docs clean
 

@@ -25,13 +25,14 @@ void Common::declare_device(Arguments& arguments, Option option, bool several) {
       fail_usage("--device {}: auto chooses one device; name those that share the work", text);
     set(text.substr(0, plus));
     automatic_asked_ = text == "auto";
-    also_.clear();
+    extra_devices_.clear();
     for (auto at = plus; at != std::string::npos;) {
       const auto next = text.find('+', at + 1);
       const auto device = parse_device(text.substr(at + 1, next - at - 1));
-      if (device == options_.device || std::find(also_.begin(), also_.end(), device) != also_.end())
+      if (device == options_.device ||
+          std::find(extra_devices_.begin(), extra_devices_.end(), device) != extra_devices_.end())
         fail_usage("--device {} names {} twice", text, to_string(device));
-      also_.push_back(device);
+      extra_devices_.push_back(device);
       at = next;
     }
   };

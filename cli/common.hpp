@@ -50,7 +50,7 @@ class Common {
   }
   bool json() const { return json_; }
   /// Devices that share the work with the context's.
-  const std::vector<Device>& also() const { return also_; }
+  const std::vector<Device>& extra_devices() const { return extra_devices_; }
   std::uint64_t seed() const { return options_.seed; }
   bool quiet() const { return quiet_; }
 
@@ -81,7 +81,7 @@ class Common {
   Context::Options options_;
   PrecisionOptions precision_;
   bool precision_chosen_ = false;
-  std::vector<Device> also_;
+  std::vector<Device> extra_devices_;
   queue::Ranks ranks_;
   bool shares_rows_ = false;
   bool automatic_asked_ = false;

@@ -1,5 +1,6 @@
 # Hot loops are compiled once for each instruction set that a machine may have (src/core/instruction_sets.hpp), so that one
-# build runs everywhere and uses what it finds. With SHEAF_NATIVE everything is compiled for this machine alone.
+# build runs everywhere and uses what it finds. With SHEAF_MACHINES=this only the best set of the machine that builds is added to
+# the baseline, which such a build still runs on. With SHEAF_NATIVE everything is compiled for this machine alone.
 set(sheaf_hot_sources
   src/linear/products/ops_cpu.cpp
   src/linear/net/ops_cpu.cpp
@@ -26,21 +27,54 @@ set(sheaf_hot_sources
   src/rescore/training/ops_cpu.cpp
   src/score/ops_cpu.cpp)
 
-set(SHEAF_SETS OFF)
+set(SHEAF_MACHINES all CACHE STRING "Machines whose instruction sets hot loops use: all or this")
+
+# The best set of this machine among `sets`, as features of /proc/cpuinfo show it; none: the baseline.
+function(sheaf_best_set result)
+  set(best)
+  if(EXISTS /proc/cpuinfo)
+    file(READ /proc/cpuinfo text LIMIT 16384)
+    string(REGEX MATCH "(flags|Features)[^\n]*" features "${text}")
+    set(needs_V3 avx2 fma bmi1 bmi2)
+    set(needs_V4 ${needs_V3} avx512f avx512bw avx512cd avx512dq avx512vl)
+    set(needs_Sve sve)
+    foreach(type ${ARGN})
+      set(has ON)
+      foreach(feature ${needs_${type}})
+        if(NOT "${features} " MATCHES " ${feature} ")
+          set(has OFF)
+        endif()
+      endforeach()
+      if(has)
+        set(best ${type})
+      endif()
+    endforeach()
+  endif()
+  set(${result} ${best} PARENT_SCOPE)
+endfunction()
+
+set(sheaf_sets)
 if(SHEAF_NATIVE)
   set(SHEAF_BASELINE native)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
   set(SHEAF_BASELINE armv8-a)
-  set(SHEAF_SETS ON)
+  set(sheaf_sets Sve)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(SHEAF_BASELINE x86-64-v2)
-  set(SHEAF_SETS ON)
+  set(sheaf_sets V3 V4)
 else()
   set(SHEAF_BASELINE ${CMAKE_SYSTEM_PROCESSOR})
 endif()
 if(SHEAF_SANITIZE)  # sanitizers look at one copy of the code
-  set(SHEAF_SETS OFF)
+  set(sheaf_sets)
+elseif(SHEAF_MACHINES STREQUAL "this")
+  sheaf_best_set(sheaf_sets ${sheaf_sets})
 endif()
+# All sources of the library are compiled with these.
+set(sheaf_set_definitions)
+foreach(type ${sheaf_sets})
+  list(APPEND sheaf_set_definitions SHEAF_HAS_${type}=1)
+endforeach()
 
 # Adds the hot sources to `library` once more, compiled for `set` with `flags`; `type` is the set's type in sheaf::sets.
 function(sheaf_add_set library type)
@@ -49,7 +83,7 @@ function(sheaf_add_set library type)
   target_compile_features(${objects} PRIVATE cxx_std_20)
   target_include_directories(${objects} PRIVATE include src)
   target_link_libraries(${objects} PRIVATE ${sheaf_dependencies} nlohmann_json::nlohmann_json)
-  target_compile_definitions(${objects} PRIVATE SHEAF_CUDA=$<BOOL:${SHEAF_CUDA_FOUND}> SHEAF_SETS=1 SHEAF_SET=${type})
+  target_compile_definitions(${objects} PRIVATE SHEAF_CUDA=$<BOOL:${SHEAF_CUDA_FOUND}> ${sheaf_set_definitions} SHEAF_SET=${type})
   sheaf_flags(${objects})
   target_compile_options(${objects} PRIVATE ${ARGN})
 
@@ -67,11 +101,14 @@ function(sheaf_add_set library type)
 endfunction()
 
 function(sheaf_add_sets library)
-  target_compile_definitions(${library} PRIVATE SHEAF_SETS=$<BOOL:${SHEAF_SETS}> SHEAF_BASELINE="${SHEAF_BASELINE}")
-  if(SHEAF_SETS AND CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  target_compile_definitions(${library} PRIVATE ${sheaf_set_definitions} SHEAF_BASELINE="${SHEAF_BASELINE}")
+  if("Sve" IN_LIST sheaf_sets)
     sheaf_add_set(${library} Sve -march=armv8.2-a+sve -mtune=neoverse-512tvb)
-  elseif(SHEAF_SETS)
+  endif()
+  if("V3" IN_LIST sheaf_sets)
     sheaf_add_set(${library} V3 -march=x86-64-v3)
+  endif()
+  if("V4" IN_LIST sheaf_sets)
     # Loops that the compiler turns into vectors use half of the widest registers, as it does when told of a processor by
     # name; Lanes (src/core/simd.hpp) use them whole.
     sheaf_add_set(${library} V4 -march=x86-64-v4 -mprefer-vector-width=256)

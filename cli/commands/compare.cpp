@@ -43,7 +43,7 @@ struct Compare {
     const auto b = Model::load(second);
     for (const auto* model : {&a, &b})
       if (!find_family(model->family())->has_likelihood())
-        fail_usage("{} is of the family {}: of single models only those with a likelihood (--model {}) are compared",
+        fail_usage("{} is of the family {}: of single models only those with a likelihood ({}) are compared",
                    model == &a ? first : second, model->family(), kinds_with_likelihood());
     const auto test = a.trained().compare_likelihood(b.trained());
     const std::array fits{NamedLikelihood{first, a.trained().likelihood()},

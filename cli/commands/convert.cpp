@@ -7,7 +7,7 @@
 #include "core/fail.hpp"
 #include "data/keep_features.hpp"
 #include "data/matrices/market.hpp"
-#include "data/write/made_from.hpp"
+#include "data/write/provenance.hpp"
 #include "tables.hpp"
 
 namespace sheaf::cli {
@@ -25,7 +25,7 @@ struct Convert {
   void run() {
     check_output(common, output);
     const auto context = common.context();
-    const auto made = find_made_from(input);
+    const auto made = find_provenance(input);
     reading.keep_left_out = !writes_libsvm();
     if (output_format().whole && reading.missing == Missing::error) reading.missing = Missing::keep;
     check_roles();
@@ -35,7 +35,7 @@ struct Convert {
       if (!output_format().levels) encode_levels(context, dataset);
       if (writes_libsvm()) number_classes(dataset.target);
       write_table(common, context, dataset, output, writing);
-      if (made) keep_made_from(*made, output);
+      if (made) keep_provenance(*made, output);
     });
   }
 
@@ -63,7 +63,7 @@ struct Convert {
     if (output == "-") return paths;
     if (writes_libsvm()) paths = {output + features_ending, output + labels_ending};
     if (output_format().name == "mtx") paths = market_names_files(output);
-    if (find_made_from(input)) paths.push_back(made_from_path(output));
+    if (find_provenance(input)) paths.push_back(provenance_path(output));
     return paths;
   }
 

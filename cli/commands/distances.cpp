@@ -30,7 +30,7 @@ struct Distances {
       const auto& dataset = compared.dataset;
       const auto* queries = compared.queries();
       const auto context = common.on_device(reader, neighbors_work(dataset, queries));
-      options.also = common.also();
+      options.extra_devices = common.extra_devices();
       write_distances(context, dataset, distance, output, options, queries);
       if (!common.quiet())
         say(fmt::format("{}: distances of {} rows to {}", output, queries == nullptr ? dataset.rows() : queries->rows(),

@@ -11,7 +11,7 @@
 #include "commands/model_arguments.hpp"
 #include "core/fail.hpp"
 #include "core/names.hpp"
-#include "data/write/made_from.hpp"
+#include "data/write/provenance.hpp"
 #include "family/family.hpp"
 #include "pipeline/selection_json.hpp"
 #include "tables.hpp"
@@ -59,7 +59,7 @@ struct Fit {
         warn(family.warnings_before(dataset, options));
       const auto context = common.on_device(reader, training_work(dataset, options));
       Model trained = fit(context, dataset, options, model.row_weights(), pipeline);
-      const auto made = find_made_from(input);
+      const auto made = find_provenance(input);
       if (made && made->command == "select") trained.withhold_tests();
       const auto covariances = covariance.empty() ? std::string() : covariance_csv(trained.trained().covariance());
       if (ranks.rank > 0) return;
@@ -90,9 +90,8 @@ std::function<void()> declare(Arguments& arguments) {
   arguments.add({"--model-format", "sheaf|liblinear|libsvm",
                  "Sheaf's own file keeps all names; those of LIBLINEAR and LIBSVM can be read by their tools", "sheaf",
                  [fit](const std::string& text) { fit->format = parse_format(text); }});
-  arguments.text(
-      "covariance", "FILE", fit->covariance,
-      fmt::format("--model {}: where to write the covariance of the weights, as CSV", kinds_with_likelihood()));
+  arguments.text("covariance", "FILE", fit->covariance,
+                 kinds_with_likelihood() + ": where to write the covariance of the weights, as CSV");
   fit->model.declare_options(arguments);
   declare_reading(arguments, fit->reading, true);
   fit->common.declare(arguments, {"device", "threads", "memory", "seed"});

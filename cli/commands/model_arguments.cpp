@@ -106,8 +106,7 @@ void ModelArguments::declare_options(Arguments& arguments) {
     if (row.use != unwanted && !(selecting_ && is_of_binning(row)))
       arguments.add(Arguments::option(row, row.name, pipeline_));
   arguments.section("Rows");
-  arguments.text("row-weights", "FILE", row_weights_path_,
-                 "how much each row counts: one number of 0 or more to a line");
+  arguments.text("row-weights", "FILE", row_weights_path_, "weight of each row: one number of 0 or more to a line");
   arguments.reads({"--row-weights"});
 }
 

@@ -191,7 +191,7 @@ std::function<void()> declare(Arguments& arguments) {
       "write why, as CSV: what each feature adds to a row's decision value, against the mean of the training rows "
       "(Shapley values: exact of linear models, else from predictions); of models of neighbours the rows that decide "
       "and, if features have weights, what would be without these");
-  arguments.add({"--explain-by", "NAME", "what an explanation lists: features or neighbours",
+  arguments.add({"--explain-by", "NAME", "content of an explanation: features or neighbours",
                  "neighbours of models of neighbours, else features", [predict](const std::string& text) {
                    if (text != "features" && text != "neighbours")
                      fail_unknown("--explain-by", text, std::vector<std::string>{"features", "neighbours"});

@@ -4,7 +4,7 @@
 
 #include "command.hpp"
 #include "core/fail.hpp"
-#include "data/write/made_from.hpp"
+#include "data/write/provenance.hpp"
 #include "tables.hpp"
 
 namespace sheaf::cli {
@@ -28,7 +28,7 @@ struct Scale {
       apply_scaling(context, scaling, dataset);
       if (!save.empty()) save_scaling(scaling, save);
       write_table(common, context, dataset, output, writing);
-      if (load.empty()) keep_made_from({"scale", input, fmt::format("--scale {}", to_string(options.method))}, output);
+      if (load.empty()) keep_provenance({"scale", input, fmt::format("--scale {}", to_string(options.method))}, output);
     });
   }
 };
@@ -45,7 +45,7 @@ std::function<void()> declare(Arguments& arguments) {
   scale->common.declare(arguments, {"threads", "memory"});
   arguments.reads({"IN", "--load"});
   arguments.writes({"OUT", "--save"});
-  arguments.writes_also([scale] { return std::vector{made_from_path(scale->output)}; });
+  arguments.writes_also([scale] { return std::vector{provenance_path(scale->output)}; });
   return [scale, &arguments] {
     if (!scale->load.empty() && (arguments.given("--method") || !scale->save.empty()))
       fail_usage("--load takes method and ranges from the file; leave out --method and --save");

@@ -46,7 +46,7 @@ struct Search {
     run.launch(common);
     run.check(!plan, input);
     const auto context = common.context();
-    options.also = common.also();
+    options.extra_devices = common.extra_devices();
     options.pipeline = model.pipeline(reading);
     common.with_precision(input, [&]<class T>(std::type_identity<T>) {
       const auto dataset = run.read<T>(common, context, input, reading);

@@ -19,7 +19,7 @@
 #include "core/names.hpp"
 #include "data/label_hint.hpp"
 #include "data/split/group_splits.hpp"
-#include "data/write/made_from.hpp"
+#include "data/write/provenance.hpp"
 #include "family/family.hpp"
 #include "queue/ranks.hpp"
 #include "tables.hpp"
@@ -116,7 +116,7 @@ class SearchRun {
     check_groups(options, reading);
     decide(dataset, space, options);
     const auto findings = data_findings(reader, dataset);
-    const auto made = find_made_from(input);
+    const auto made = find_provenance(input);
     if (made && !common.quiet()) warn({warning_of(*made, input)});
     const auto then = directory_ ? directory_->device() : std::nullopt;
     const auto context =

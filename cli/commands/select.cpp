@@ -11,7 +11,7 @@
 #include "core/fail.hpp"
 #include "core/names.hpp"
 #include "data/keep_features.hpp"
-#include "data/write/made_from.hpp"
+#include "data/write/provenance.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 #include "text/label_text.hpp"
@@ -59,7 +59,7 @@ struct Select {
     if (model.wanted()) return run_model();
     if (!load_cuts.empty()) request.cuts = load_binning(load_cuts);
     if (request.cuts && request.cuts->missing == MissingState::own) keep_missing(reading, request.binning);
-    request.options.also = common.also();
+    request.options.extra_devices = common.extra_devices();
     request.plots = !outputs.report.empty();
     const auto context = common.context();
     common.with_precision(input, [&]<class T>(std::type_identity<T>) {
@@ -161,7 +161,7 @@ struct Select {
     for (const auto& column : dataset.kept) kept.push_back(column.name);
     if (!kept.empty() && !common.quiet())
       say(fmt::format("{}: columns that are no features are kept as they are: {}", input, join_names(kept)));
-    keep_made_from({"select", input, instead}, outputs.apply);
+    keep_provenance({"select", input, instead}, outputs.apply);
   }
 
   void tell_written() const {
@@ -253,7 +253,7 @@ std::function<void()> declare(Arguments& arguments) {
   select->common.declare(arguments, {"device", "threads", "memory", "seed"}, {.several_devices = true});
   arguments.reads({"FILE", "--load-cuts"});
   arguments.writes({"--apply", "--csv", "--report", "--save-cuts"});
-  arguments.writes_also([select] { return std::vector{made_from_path(select->outputs.apply)}; });
+  arguments.writes_also([select] { return std::vector{provenance_path(select->outputs.apply)}; });
   return [select, &arguments] {
     check_request(arguments, *select);
     select->model.check(arguments, select->common, select->request.binning);

@@ -62,7 +62,7 @@ void ModelSelection::check(const Arguments& arguments, const Common& common, con
     fail_usage("{} is for criteria, not for --model {}", option->flag, kind());
   for (const auto* flag : {"--save-cuts", "--load-cuts"})
     if (arguments.given(flag)) fail_usage("{} is for criteria, not for --model {}", flag, kind());
-  options_.also = common.also();
+  options_.extra_devices = common.extra_devices();
   path_given_ = arguments.given("--path-split");
 }
 

@@ -214,8 +214,8 @@ void declare_confidence(Flags& flags, Percolator& run) {
             [&options](const std::string&) { options.pep = PepMethod::pooled; });
   flags.add("-K", "--protein-name-separator", "TEXT", "between proteins", "a tab",
             [&options](const std::string& text) { options.protein_separator = text; });
-  flags.add("-P", "--protein-decoy-pattern", "PREFIX", "what names of decoy proteins have before those of targets",
-            "auto", [&run](const std::string& text) { run.decoy_prefix = text; });
+  flags.add("-P", "--protein-decoy-pattern", "PREFIX", "prefix of the names of decoy proteins", "auto",
+            [&run](const std::string& text) { run.decoy_prefix = text; });
   flags.number("-v", "--verbose", run.verbose, 0, 10, "how much to say: 0 nothing, 1 results, 2 progress");
   flags.number("", "--num-threads", run.surroundings.threads, 1, 128, "threads");
   flags.accepted("", "--no-analytics", "", "accepted; nothing is ever sent");

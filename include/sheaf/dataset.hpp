@@ -41,7 +41,7 @@ struct Target {
   LabelKind kind = LabelKind::automatic;
   bool fixed_order = false;    ///< models keep the order of class_names; else it is that of first appearance
   std::int32_t positive = -1;  ///< of two classes that of precision, recall, F1 and AUC; -1: by positive_class()
-  /// Survival: `values` are times, and here is 1 where the event came at that time and 0 where the row was followed so
+  /// Survival: `values` are times, and here is 1 if the event came at that time and 0 if the row was followed so
   /// long without it (censored). Empty: no survival.
   std::vector<std::uint8_t> events = {};
   std::vector<double> entries = {};       ///< survival: as in RiskTimes, likewise strata
@@ -149,7 +149,7 @@ class Dataset {
   /// Compressed columns, as the compressed rows of the transpose. Sparse data only.
   const SparseMatrix<T>& by_columns(Device device, int threads) const;
   /// Data that a backend derives from the matrix on a device: made at the first call with that name, and kept.
-  std::shared_ptr<const void> beside(Device device, const std::string& name,
+  std::shared_ptr<const void> cached(Device device, const std::string& name,
                                      const std::function<std::shared_ptr<const void>()>& make) const;
 
  private:

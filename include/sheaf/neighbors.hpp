@@ -121,10 +121,10 @@ class DistanceMatrix {
 
 struct MatrixFileOptions {
   bool upper = false;  ///< of rows among themselves: the part above the diagonal alone, row after row, as SciPy's pdist
-  bool resume = false;       ///< go on with a file that an earlier call began
-  bool join = false;         ///< share the work with all processes that are given the same rows, distance and path
-  double lease = 60;         ///< `join`: seconds without a sign of life after which others do what a process has begun
-  std::vector<Device> also;  ///< devices that share the work with the context's
+  bool resume = false;  ///< go on with a file that an earlier call began
+  bool join = false;    ///< share the work with all processes that are given the same rows, distance and path
+  double lease = 60;    ///< `join`: seconds without a sign of life after which others do what a process has begun
+  std::vector<Device> extra_devices;  ///< devices that share the work with the context's
 };
 /// Writes a distance matrix of any size as a NumPy file (.npy) of doubles: rows x columns or, of the upper part, one
 /// column. Each device takes the next block of rows when it is free, so that unequal ones end together; the bytes are

@@ -88,17 +88,17 @@ struct SearchOptions {
   std::optional<Metric> score;  ///< to choose by; none: accuracy for classes (elastic nets: AUC), R2 for numbers
   Choice choice = Choice::best;
   Strategy strategy = Strategy::automatic;
-  std::int32_t trials = 0;         ///< random, refine: points drawn; 0: a third, but 10 at least
-  double time = 0;                 ///< seconds after which no more points are begun; 0: no limit
-  std::int32_t batch = 0;          ///< models trained and recorded together; 0: as many as are worth it and fit
-  std::vector<float> row_weights;  ///< how much each row counts in training; empty: 1
-  std::vector<Device> also;        ///< devices that share the work with the context's
+  std::int32_t trials = 0;            ///< random, refine: points drawn; 0: a third, but 10 at least
+  double time = 0;                    ///< seconds after which no more points are begun; 0: no limit
+  std::int32_t batch = 0;             ///< models trained and recorded together; 0: as many as are worth it and fit
+  std::vector<float> row_weights;     ///< how much each row counts in training; empty: 1
+  std::vector<Device> extra_devices;  ///< devices that share the work with the context's
   /// The grid is extended beyond its ends while the best point is there; decide() sets it if the grid was left open.
   bool extend = false;
   /// Leave-one-out for free: each row is predicted by all others, from one list of neighbours, and scores are those of
   /// `folds` parts of the rows. decide() sets it if rows are left out one at a time and votes of neighbours, without
   /// weights of features, need nothing but the rows.
-  bool one_out_in_parts = false;
+  bool leave_one_out_in_folds = false;
   bool predictions = false;  ///< of the chosen models for the rows they did not see: trains one more for each split
   /// How probabilities are learnt from those predictions, which are made then; classes only. None: they are not.
   std::optional<CalibrationMethod> calibrate = {};
@@ -447,7 +447,7 @@ struct Joining {
 
 class SearchDirectory {
  public:
-  /// Makes the folder where it is missing. One that cannot be written is an Error here, before any work.
+  /// Makes the folder if it is missing. One that cannot be written is an Error here, before any work.
   SearchDirectory(std::string path, Existing existing, const Joining& joining = {});
   SearchDirectory(const SearchDirectory&) = delete;
   SearchDirectory& operator=(const SearchDirectory&) = delete;

@@ -57,9 +57,9 @@ struct SelectionOptions {
   std::vector<std::int64_t> preselected;  ///< features taken as selected before the first pick, in this order
   double min_gain = -std::numeric_limits<double>::infinity();  ///< stop before a feature that gains less; see gain
   Match match = Match::feast;
-  std::string counting = "auto";  ///< how joint states are counted: a name of counting_methods(), for tests
-  bool lazy = true;               ///< leave out candidates that an upper bound rules out; the result is the same
-  std::vector<Device> also;       ///< devices that share the work with the context's
+  std::string counting = "auto";      ///< how joint states are counted: a name of counting_methods(), for tests
+  bool lazy = true;                   ///< leave out candidates that an upper bound rules out; the result is the same
+  std::vector<Device> extra_devices;  ///< devices that share the work with the context's
   /// Among candidates whose scores differ by rounding alone, the one with the largest number is picked, and among
   /// equals the first. Empty: see `match`.
   TieScores tie_scores = {};

@@ -61,7 +61,7 @@ py::array_t<T> array_of(const std::vector<T>& values, std::int64_t rows, std::in
   return py::array_t<T>({static_cast<py::ssize_t>(rows), static_cast<py::ssize_t>(columns)}, values.data());
 }
 
-/// Row weights, or none where there are none.
+/// Row weights, if there are any.
 std::vector<float> row_weights_of(const py::object& weights, std::int64_t rows);
 
 // Each adds the classes and functions of its file to the module.

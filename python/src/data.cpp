@@ -142,7 +142,7 @@ using Numbers = py::array_t<double, py::array::c_style>;
 using Flags = py::array_t<std::uint8_t, py::array::c_style>;
 using Places = py::array_t<std::int32_t, py::array::c_style>;
 
-/// Times, and 1 where the event came at that time, 0 where it did not. `entries`, `strata`: as in RiskTimes.
+/// Times, and 1 if the event came at that time, 0 if it did not. `entries`, `strata`: as in RiskTimes.
 void set_survival(AnyDataset& dataset, const Numbers& times, const Flags& events, const Numbers& entries,
                   const Places& strata) {
   check_count(dataset, events.size());

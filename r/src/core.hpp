@@ -51,7 +51,7 @@ struct Rows {
 /// `x`: a numeric matrix or a dgCMatrix. `about`: a list that may have `names` of the columns; `classes` (numbers from
 /// 0) with `levels`, or `numbers`, or both `numbers` (times) and `events` (1 or 0), with `entries` and `strata` (from
 /// 0) if there are some; `groups` (from 0); `times` (numbers that order the rows); `nominal` (a list of the levels of
-/// each column, NULL of numeric ones); `missing`: there, where NA is kept for a pipeline that fills it in.
+/// each column, NULL of numeric ones); `missing`: there, if NA is kept for a pipeline that fills it in.
 Rows rows_of(SEXP x, const Rcpp::List& about);
 
 bindings::AnyDataset make(const Surroundings& surroundings, const Context& context, const Rows& rows);
@@ -64,7 +64,7 @@ void run_on(const Surroundings& surroundings, const Rows& rows, const Work& work
 /// The options of a kind of model.
 ModelOptions model_options(const std::string& kind, const Rcpp::CharacterMatrix& settings);
 
-/// Row weights, none where there are none.
+/// Row weights, if there are any.
 std::vector<float> row_weights_of(const Rcpp::RObject& weights, std::int64_t rows);
 
 /// Vectors become vectors, matrices matrices, tables data frames and lists lists; places count from 1; entries that are
@@ -75,7 +75,7 @@ Rcpp::List to_r(const bindings::List& list);
 /// In the format of that name.
 std::string text_of(const Model& model, const std::string& format);
 
-/// The parts of a model that R can read. The pointer in its list keeps the model alive; the text, where it is wanted,
+/// The parts of a model that R can read. The pointer in its list keeps the model alive; the text, if it is wanted,
 /// outlives the session.
 Rcpp::List describe_model(const Rcpp::XPtr<Model>& pointer, bool with_text);
 

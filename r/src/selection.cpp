@@ -28,7 +28,7 @@ Rcpp::RObject core_criteria() { return to_r(bindings::criteria_table()); }
 
 namespace {
 
-/// The work on the dataset and, where there are any, the queries, in the same precision; else nullptr.
+/// The work on the dataset and, if there are any, the queries, in the same precision; else nullptr.
 template <class Work>
 void run_with_queries(const Surroundings& surroundings, const Rows& rows, const std::optional<Rows>& queries,
                       const Work& work) {

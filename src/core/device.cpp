@@ -83,7 +83,7 @@ DeviceInfo describe(Device device) {
 
 namespace {
 
-/// The CPU where there is none, or where the libraries that a GPU needs are not installed.
+/// The CPU if there is none, or if the libraries that a GPU needs are not installed.
 Device first_usable_gpu() {
   for (const auto& gpu : cuda::list_devices())
     if (gpu.usable) return cuda::libraries_found() ? gpu.device : Device::cpu();

@@ -45,15 +45,18 @@ std::string_view name_of(InstructionSet set) {
 
 std::vector<InstructionSet> instruction_sets() {
   std::vector<InstructionSet> usable{InstructionSet::baseline};
-#if SHEAF_SETS && defined(__x86_64__)
   // The features of each level that programs use; processors have a level whole or not at all.
+#if SHEAF_HAS_V3
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
       __builtin_cpu_supports("bmi2"))
     usable.push_back(InstructionSet::v3);
+#endif
+#if SHEAF_HAS_V4
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
     usable.push_back(InstructionSet::v4);
-#elif SHEAF_SETS && defined(__aarch64__)
+#endif
+#if SHEAF_HAS_Sve
   if ((getauxval(AT_HWCAP) & HWCAP_SVE) != 0) usable.push_back(InstructionSet::sve);
 #endif
   return usable;

@@ -1,5 +1,6 @@
 // Instruction sets for hot loops. The sources of these loops (cmake/instruction_sets.cmake lists them) are compiled
-// once for each set that a machine may have, and the best set that this machine has is chosen when the program runs.
+// once for each set that a machine may have, and the best set that this machine has is chosen when the program runs. A
+// build has those sets whose macro SHEAF_HAS_V3, SHEAF_HAS_V4 or SHEAF_HAS_Sve is 1.
 //
 // Functions in such a source that the rest of the library calls are templates on one of the types of sheaf::sets,
 // instantiated for sets::Compiled, so that each compilation has names of its own. Everything else in an object of a set
@@ -40,12 +41,15 @@ InstructionSet instruction_set();
 template <class F>
 auto with_instruction_set(F&& f) {
   switch (instruction_set()) {
-#if SHEAF_SETS && defined(__x86_64__)
+#if SHEAF_HAS_V3
     case InstructionSet::v3:
       return f(sets::V3{});
+#endif
+#if SHEAF_HAS_V4
     case InstructionSet::v4:
       return f(sets::V4{});
-#elif SHEAF_SETS && defined(__aarch64__)
+#endif
+#if SHEAF_HAS_Sve
     case InstructionSet::sve:
       return f(sets::Sve{});
 #endif

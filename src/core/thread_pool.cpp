@@ -47,13 +47,13 @@ inline void relax() {
 
 /// Whether this thread's core is taken from it again and again, as on a machine with more to do than cores. A single
 /// time is no sign, nor are moments: the system itself has something to do now and then.
-class LostCore {
+class PreemptionDetector {
  public:
   /// Cheap to call often: looks up the system's counts once in a millisecond.
   bool again(Clock::time_point now) { return now - looked_ >= 1ms && again_now(now); }
   /// The same without a rest. Time that went by is no sign of itself: a virtual machine's host may have taken it.
   bool again_now(Clock::time_point now) {
-    const LostCore before = *this;
+    const PreemptionDetector before = *this;
     look(now);
     const Duration passed = now - before.looked_;
     const Duration gone = passed - (worked_ - before.worked_);
@@ -82,7 +82,7 @@ class LostCore {
   long switches_ = 0;
   Clock::time_point lost_;
 };
-thread_local LostCore lost_core;
+thread_local PreemptionDetector preemption;
 
 /// Threads of all programs that run or are ready to; 0: unknown.
 int runnable_threads() {
@@ -103,7 +103,7 @@ class Patience {
   template <class Done>
   bool wait(const Done& done) {
     const auto start = Clock::now();
-    if (lost_core.again(start) || sees_crowd(start)) note_crowd(start);
+    if (preemption.again(start) || sees_crowd(start)) note_crowd(start);
     const Duration longest = is_crowded(start) ? busy_longest : quiet_longest;
     for (auto last = start;;) {
       for (int poll = 0; poll < 16; ++poll) {
@@ -112,7 +112,7 @@ class Patience {
       }
       const auto now = Clock::now();
       if (now - last > interruption) {
-        if (lost_core.again_now(now)) note_crowd(now);
+        if (preemption.again_now(now)) note_crowd(now);
         return done();
       }
       if (now - start > longest) return false;
@@ -215,7 +215,7 @@ class alignas(cache_line) Job {  // NOLINT(clang-analyzer-optin.performance.Padd
       if (patience.wait(alone)) break;
       const auto state = state_.fetch_or(asleep, std::memory_order_acq_rel) | asleep;
       if ((state & helpers) != 0) futex_wait(state_, state, 100ms);
-      lost_core.rested();
+      preemption.rested();
       try {
         progress.deliver();
       } catch (...) {
@@ -378,7 +378,7 @@ class Pool {
     sleeping_.fetch_add(1);
     futex_wait(news_, seen, idle_longest);
     sleeping_.fetch_sub(1);
-    lost_core.rested();
+    preemption.rested();
     return come();
   }
 

@@ -85,7 +85,7 @@ const SparseMatrix<T>& Dataset<T>::by_columns(Device device, int threads) const 
 }
 
 template <class T>
-std::shared_ptr<const void> Dataset<T>::beside(Device device, const std::string& name,
+std::shared_ptr<const void> Dataset<T>::cached(Device device, const std::string& name,
                                                const std::function<std::shared_ptr<const void>()>& make) const {
   const std::lock_guard lock(copies_->mutex);
   auto& place = copy_on(device).beside[name];

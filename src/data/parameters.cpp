@@ -147,7 +147,7 @@ const std::vector<Parameter<ReadOptions>>& parameters() {
                               {"median", Missing::median},
                               {"most_frequent", Missing::most_frequent},
                               {"zero", Missing::zero}},
-                             "what to put for a missing value"),
+                             "value for a missing value"),
       choice_row<O, Storage>("storage", &O::storage,
                              {{"auto", Storage::automatic}, {"dense", Storage::dense}, {"sparse", Storage::sparse}},
                              "how to hold the dataset in memory; auto takes the smaller"),

@@ -1,4 +1,4 @@
-// Some rows of a matrix, in the order of their places.
+// Rows of a matrix: the entries of one, and some of them in the order of their places.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,24 @@
 #include <sheaf/solvers/matrix.hpp>
 
 namespace sheaf {
+
+/// Calls entry(column, value) for the stored entries of a row, of a dense one all.
+template <class T, class Entry>
+void for_row_entries(const DenseMatrix<T>& x, std::int64_t row, const Entry& entry) {
+  const T* values = x.values.data() + row * x.columns;
+  for (std::int64_t j = 0; j < x.columns; ++j) entry(j, values[j]);
+}
+template <class T, class Entry>
+void for_row_entries(const SparseMatrix<T>& x, std::int64_t row, const Entry& entry) {
+  for (std::int64_t k = x.offsets[row]; k < x.offsets[row + 1]; ++k) entry(std::int64_t{x.indices[k]}, x.values[k]);
+}
+template <class T, class Entry>
+void for_row_entries(const Matrix<T>& x, std::int64_t row, const Entry& entry) {
+  if (const auto* dense = std::get_if<DenseMatrix<T>>(&x))
+    for_row_entries(*dense, row, entry);
+  else
+    for_row_entries(std::get<SparseMatrix<T>>(x), row, entry);
+}
 
 template <class To, class From>
 DenseMatrix<To> some_rows(const DenseMatrix<From>& x, std::span<const std::int32_t> rows) {

@@ -133,7 +133,7 @@ void check_rows_shared(const Context& context, const ModelOptions& options);
 std::span<const Family* const> families();
 /// Adds a family of a program's own, which must live as long as the program. Before anything else uses the table.
 void add_family(const Family& family);
-/// The kinds whose families have a likelihood: "glm, multinomial".
+/// The kinds whose families have a likelihood: "glm and multinomial".
 std::string kinds_with_likelihood();
 /// nullptr: there is no such family.
 const Family* find_family(std::string_view name);

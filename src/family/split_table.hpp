@@ -15,7 +15,7 @@ struct SplitTable {
   std::vector<double> class_counts;  // splits x classes: rows that train, as often as they are drawn
   score::TestRows tests;
   /// Each test row is predicted by all rows but itself: splits are parts of the rows, and all rows train.
-  bool one_out_in_parts = false;
+  bool leave_one_out_in_folds = false;
 
   /// How often each row is drawn for the training of each split, rows x splits. `row_weights`: the caller's, part of
   /// the weights; empty: 1.

@@ -34,7 +34,7 @@ Parameter<EnsembleOptions> criteria_row() {
 template <>
 const std::vector<Parameter<SelectionOptions>>& parameters() {
   static const std::vector<Parameter<O>> rows{
-      name_row("criterion", &O::criterion, criterion_names(), "what a good feature is"),
+      name_row("criterion", &O::criterion, criterion_names(), "selection criterion"),
       number_row("count", &O::count, {1, std::numeric_limits<std::int32_t>::max()}, "features to select"),
       number_row("beta", &O::beta, {0, largest}, "mifs, betagamma: weight of redundancy"),
       number_row("gamma", &O::gamma, {0, largest}, "betagamma: weight of redundancy within the classes"),
@@ -45,7 +45,7 @@ const std::vector<Parameter<SelectionOptions>>& parameters() {
                  "stop before a feature whose score, per feature it was compared with, is less", "none"),
       choice_row<O, Match>("match", &O::match, {{"feast", Match::feast}, {"fast", Match::fast}},
                            "ties as FEAST breaks them, or in any order if that is faster"),
-      name_row("counting", &O::counting, counting_names(), "how joint states are counted; all give the same result"),
+      name_row("counting", &O::counting, counting_names(), "counting method; all give the same result"),
   };
   return rows;
 }

@@ -64,7 +64,7 @@ void add_redundancies(const Problem& problem, const Entropies& entropies, Ops& o
 
 std::vector<Device> devices_of(const Context& context, const SelectionOptions& options) {
   std::vector<Device> devices{context.device()};
-  devices.insert(devices.end(), options.also.begin(), options.also.end());
+  devices.insert(devices.end(), options.extra_devices.begin(), options.extra_devices.end());
   return devices;
 }
 

@@ -43,7 +43,7 @@ RowTransform find_transform(std::string_view text, const std::vector<std::string
 Parameter<O> transform_row() {
   Parameter<O> row{"transform",
                    "NAME[:COLUMNS]",
-                   "what to do to each row: log1p, sqrt, share (of the row's total), clr (centred log-ratio), norm, "
+                   "transform of each row: log1p, sqrt, share (of the row's total), clr (centred log-ratio), norm, "
                    "rank; of the columns named behind a colon (log1p:a,b), else of all numbers; may be given several "
                    "times",
                    {},
@@ -203,10 +203,9 @@ Parameter<O> chosen_row(Parameter<O> row, bool O::*choose, Set set_none) {
 }
 
 Parameter<O> impute_row() {
-  auto row =
-      choice_row<O, Imputation>("impute", &O::impute, imputations(),
-                                "what to put for missing values, learnt on the rows that are trained on; auto: the "
-                                "median, if values are missing");
+  auto row = choice_row<O, Imputation>("impute", &O::impute, imputations(),
+                                       "value for missing values, learnt on the training rows; auto: the "
+                                       "median, if values are missing");
   std::erase(row.choices, "none");
   return chosen_row(std::move(row), &O::choose_impute, [](O& options) { options.impute = Imputation::none; });
 }

@@ -49,11 +49,11 @@ const std::vector<Parameter<RescoreOptions>>& parameters() {
                                 {"pooled", PepMethod::pooled},
                                 {"spline", PepMethod::spline},
                                 {"corrected", PepMethod::corrected}},
-                               "how posterior error probabilities are estimated"),
+                               "estimator of posterior error probabilities"),
       number_row<O, std::int64_t>("subset", &O::subset, {0, 2'000'000'000}, "PSMs to train on; all are scored", "all"),
       yes_no_row<O>("peptides", &O::peptides, "the best PSM of each peptide too"),
       yes_no_row<O>("proteins", &O::proteins, "proteins too, by their best peptide that no other protein has"),
-      text_row<O>("decoy-prefix", "TEXT", &O::decoy_prefix, "what names of decoy proteins have before those of targets",
+      text_row<O>("decoy-prefix", "TEXT", &O::decoy_prefix, "prefix of the names of decoy proteins",
                   "what all decoys share, up to _"),
       text_row<O>("fasta", "FILE", &O::fasta,
                   "sequences of the proteins: those that peptides cannot tell apart become one group (with --proteins)",
@@ -65,7 +65,7 @@ const std::vector<Parameter<RescoreOptions>>& parameters() {
                   "q-values within groups: file, charge, modified, or the values of a column", "all together"),
       text_row<O>("protein-separator", "TEXT", &O::protein_separator, "between the proteins of one PSM", "a tab"),
       list_row<O>("ignore", "NAME", &O::ignore, "columns that are no features"),
-      number_row<O, std::uint64_t>("seed", &O::seed, {1, 4294967290}, "of folds and bootstraps"),
+      number_row<O, std::uint64_t>("seed", &O::seed, {1, 4294967290}, "seed of folds and bootstraps"),
   };
   return rows;
 }

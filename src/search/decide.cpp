@@ -107,7 +107,7 @@ void decide_splits(const FamilyTraits& traits, const Dataset<T>& dataset, Search
   if (!options.split && !dataset.row_columns.times.empty()) options.split = SplitKind::time;
   if (!options.split && options.folds == 0 && !groups && one_out && !has_copies(dataset, options))
     options.split = SplitKind::leave_one_out;
-  options.one_out_in_parts = options.split == SplitKind::leave_one_out && one_out;
+  options.leave_one_out_in_folds = options.split == SplitKind::leave_one_out && one_out;
   if (!options.split) options.split = default_split(study || !traits.regression, groups);
   const bool stratified =
       options.split == SplitKind::stratified_k_fold || options.split == SplitKind::stratified_group_k_fold;

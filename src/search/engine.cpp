@@ -266,7 +266,8 @@ void Engine::train_batches(const std::vector<Batch>& batches, bool chosen,
                            std::vector<std::vector<ModelScores>>& scores) {
   InnerProgress inner(context_.progress());
   if (workers_.empty())
-    for (auto& context : queue::device_contexts(context_.with({.memory = limits_.front().memory}), options_.also))
+    for (auto& context :
+         queue::device_contexts(context_.with({.memory = limits_.front().memory}), options_.extra_devices))
       workers_.push_back({std::move(context)});
   for (auto& worker : workers_) worker.context = worker.context.with({.progress = &inner});
   const auto work = [&](std::size_t w, Range units) {

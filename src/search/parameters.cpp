@@ -114,8 +114,8 @@ template <>
 const std::vector<Parameter<SearchOptions>>& parameters() {
   using O = SearchOptions;
   static const std::vector<Parameter<O>> rows{
-      open_choice_row<O, SplitKind>("split", &O::split, split_choices(), "how rows are held out",
-                                    "stratified, for a numeric target kfold; with groups by group; loo where it is "
+      open_choice_row<O, SplitKind>("split", &O::split, split_choices(), "kind of splits",
+                                    "stratified, for a numeric target kfold; with groups by group; loo if it is "
                                     "free: votes of neighbours"),
       number_row("folds", &O::folds, {1, most}, "folds, shuffles, bootstraps or windows of time", "5"),
       number_row("test-fraction", &O::test_fraction, {0, 1}, "shuffles: share of the rows that a split holds out"),
@@ -131,7 +131,7 @@ const std::vector<Parameter<SearchOptions>>& parameters() {
           "folds would be uneven"),
       number_row("outer", &O::outer, {0, most},
                  "nested validation: a search without each of N outer folds, scored on that fold; 0: none"),
-      open_choice_row<O, SplitKind>("outer-split", &O::outer_split, split_choices(), "how outer folds are held out",
+      open_choice_row<O, SplitKind>("outer-split", &O::outer_split, split_choices(), "splits of outer folds",
                                     "as the splits are"),
       number_row("outer-fraction", &O::outer_fraction, {0, 1}, "outer shuffles: share of the rows that each holds out"),
       score_row(),

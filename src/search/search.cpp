@@ -68,7 +68,7 @@ ComparedModel compared_model(const Candidate& candidate, const FamilySearch& sea
 }
 
 void check_rows_shared(const Context& context, const SearchSpace& space, const SearchOptions& options) {
-  if (!options.also.empty()) fail_usage("processes that share rows use one device each; name one");
+  if (!options.extra_devices.empty()) fail_usage("processes that share rows use one device each; name one");
   if (space.candidates.empty()) return sheaf::check_rows_shared(context, space.options);
   for (const auto& candidate : space.candidates) sheaf::check_rows_shared(context, candidate.space.options);
 }

@@ -35,7 +35,7 @@ struct RiskSets {
   const std::int32_t* stratum_last = nullptr;   ///< and the last
   // If rows enter late, else nullptr:
   const std::int32_t* entering = nullptr;  ///< places in the order of strata, then entries
-  const std::int32_t* absent = nullptr;    ///< of each place: where those begin in it that enter at its time or later
+  const std::int32_t* absent = nullptr;    ///< of each place: the first in it that enters at its time or later
   const std::int32_t* before = nullptr;    ///< of each place: the last one of a time up to its entry; -1: none
 
   SHEAF_HOST_DEVICE double share(std::int64_t place) const {

@@ -387,7 +387,7 @@ TEST(Criteria, SeveralDevicesTogetherPickTheSame) {
           for (const auto& also : {std::vector{Device::cpu()}, {device}, {device, Device::cpu()}}) {
             SCOPED_TRACE(fmt::format("{} and {} more, {} {} {}", to_string(device), also.size(), criterion, describe(c),
                                      sparse ? "sparse" : "dense"));
-            options.also = also;
+            options.extra_devices = also;
             expect_same_picks(select_features(context_of(device, 3), table, target, options), alone);
           }
         }

@@ -121,7 +121,7 @@ TEST(SvmSearch, SeveralDevicesGiveTheSame) {
   family["gamma"] = {0.01, 0.03, 0.1, 0.3, 1, 3};
   options.outer = 2;
   const auto one = search(Context(), dataset, family, options);
-  options.also = {Device::cpu(), Device::cpu()};
+  options.extra_devices = {Device::cpu(), Device::cpu()};
   const auto three = search(Context(), dataset, family, options);
   EXPECT_EQ(search_csv(one), search_csv(three));
   EXPECT_EQ(one.model->text(), three.model->text());

@@ -81,13 +81,13 @@ class DistanceFile : public testing::Test {
   /// Writes a matrix on one thread, and returns its bytes.
   std::string write_whole(const Dataset<double>& dataset, const DistanceOptions& distance, MatrixFileOptions options,
                           const Dataset<double>* queries = nullptr) const {
-    options.also.clear();
+    options.extra_devices.clear();
     write_distances(test::with_threads(1), dataset, distance, path("whole.npy"), options, queries);
     return test::contents(path("whole.npy"));
   }
   /// Begins d.npy with three devices and ends early.
   void write_some(const Dataset<double>& dataset, const DistanceOptions& distance, MatrixFileOptions options) const {
-    options.also = {Device::cpu(), Device::cpu()};
+    options.extra_devices = {Device::cpu(), Device::cpu()};
     StopAfter progress(dataset.rows() / 4);
     const auto context = test::with_threads(2).with({.progress = &progress, .stop = progress.token()});
     EXPECT_THROW(write_distances(context, dataset, distance, path("d.npy"), options), Stopped);
@@ -130,7 +130,7 @@ TEST_P(DistanceFiles, AreTheSameWhicheverDevicesShareTheWork) {
           ASSERT_NEAR(values.at(at), test::plain_distance(distance, from[i], table[j]), 1e-11) << i << " " << j;
       EXPECT_EQ(at, values.size());
       for (const auto device : test::devices()) {
-        options.also = {Device::cpu(), device, Device::cpu()};
+        options.extra_devices = {Device::cpu(), device, Device::cpu()};
         write_distances(test::with_threads(3).with({.device = device}), dataset, distance, path("d.npy"), options,
                         queries);
         EXPECT_TRUE(test::contents(path("d.npy")) == wanted) << to_string(device) << " " << upper;
@@ -213,7 +213,7 @@ TEST_F(DistanceFile, EndedEarlyGoesOnWithTheRowsThatAreMissing) {
       };
       replace("d.npy.settings", settings + never(100000) + never(200) + never(9).substr(0, 30));
       options.resume = true;
-      options.also = {Device::cpu()};
+      options.extra_devices = {Device::cpu()};
       write_distances(test::with_threads(2).with({.device = device}), dataset, {}, path("d.npy"), options);
       EXPECT_TRUE(test::contents(path("d.npy")) == marked) << upper;
       EXPECT_EQ(listing(), (std::vector<std::string>{"d.npy", "whole.npy"}));
@@ -232,7 +232,7 @@ TEST_F(DistanceFile, ThatCannotBeWrittenIsAnErrorAndGoesOnLater) {
   less.rlim_cur = wanted.size() / 2;
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &less), 0);
-  options.also = {Device::cpu(), Device::cpu()};
+  options.extra_devices = {Device::cpu(), Device::cpu()};
   std::string message;
   try {
     write_distances(test::with_threads(2), dataset, {}, path("d.npy"), options);
@@ -287,7 +287,7 @@ TEST_F(DistanceFile, OfOneRowOrNoneIsNoError) {
     for (const bool upper : {false, true}) {
       MatrixFileOptions options;
       options.upper = upper;
-      options.also = {Device::cpu()};
+      options.extra_devices = {Device::cpu()};
       write_distances(test::with_threads(1), dataset, {}, path("d.npy"), options);
       const auto bytes = test::contents(path("d.npy"));
       EXPECT_EQ(bytes.size() - bytes.find('\n') - 1, upper ? 0 : rows * rows * sizeof(double));

@@ -83,7 +83,7 @@ TEST(LeaveOneOut, PredictsNumbersByTheOthers) {
     SearchOptions options;
     options.keep_decisions = true;
     const auto result = search(context_on(device), dataset, SearchSpace(family), options);
-    ASSERT_TRUE(result.options.one_out_in_parts);
+    ASSERT_TRUE(result.options.leave_one_out_in_folds);
     for (std::size_t p = 0; p < 2; ++p) {
       const auto k = static_cast<std::size_t>(family.numbers("k")[p]);
       double wanted = 0;
@@ -114,12 +114,12 @@ SearchOptions decided(
 
 TEST(LeaveOneOut, IsTakenByNameToo) {
   const auto dataset = read("glass");
-  EXPECT_TRUE(decided(dataset, KnnOptions{}).one_out_in_parts);
+  EXPECT_TRUE(decided(dataset, KnnOptions{}).leave_one_out_in_folds);
   const auto options = decided(dataset, KnnOptions{}, [](SearchOptions& o) {
     o.split = SplitKind::leave_one_out;
     o.folds = 7;
   });
-  EXPECT_TRUE(options.one_out_in_parts);
+  EXPECT_TRUE(options.leave_one_out_in_folds);
   EXPECT_EQ(options.folds, 7);
 }
 
@@ -130,7 +130,7 @@ TEST(LeaveOneOut, IsLeftToFoldsWhereItIsNotFree) {
                                 const SearchSpace& family,
                                 const std::function<void(SearchOptions&)>& change = [](SearchOptions&) {}) {
     const auto options = decided(dataset, family, change);
-    EXPECT_FALSE(options.one_out_in_parts);
+    EXPECT_FALSE(options.leave_one_out_in_folds);
     EXPECT_NE(options.split, SplitKind::leave_one_out);
     EXPECT_EQ(options.folds, 5);
   };
@@ -160,7 +160,7 @@ TEST(LeaveOneOut, OfLearntWeightsTakesASplitForEachRow) {
   SearchOptions options;
   options.split = SplitKind::leave_one_out;
   const auto result = search(test::with_threads(2), dataset, SearchSpace(family), options);
-  EXPECT_FALSE(result.options.one_out_in_parts);
+  EXPECT_FALSE(result.options.leave_one_out_in_folds);
   EXPECT_EQ(result.splits, dataset.rows());
   ASSERT_TRUE(result.weights_effect);
   EXPECT_LE(result.weights_effect->rows, 10) << "the first splits";

@@ -242,9 +242,9 @@ TEST(Study, SeveralDevicesShareTheWork) {
     const auto dataset = dataset_of<double>(make_table(90, 12, classes, 21), 12);
     auto options = small_study();
     for (const Device device : devices()) {
-      options.options.also.clear();
+      options.options.extra_devices.clear();
       const auto alone = run_study(on(device), dataset, options);
-      options.options.also = {Device::cpu()};
+      options.options.extra_devices = {Device::cpu()};
       const auto shared = run_study(on(device), dataset, options);
       for (std::size_t s = 0; s < 4; ++s) {
         const auto& a = alone.outer[s];

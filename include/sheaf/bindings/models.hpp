@@ -16,7 +16,7 @@ inline Model fit(const Context& context, const AnyDataset& dataset, const ModelO
   return std::visit([&](const auto& one) { return sheaf::fit(context, one, options, row_weights, steps); }, dataset);
 }
 
-/// `decisions`, `classes`, `warnings` and, where they were asked for, `probabilities`.
+/// `decisions`, `classes`, `warnings` and, if requested, `probabilities`.
 inline List predict(const Context& context, const Model& model, const AnyDataset& dataset, bool probabilities) {
   auto found = std::visit([&](const auto& one) { return model.predict(context, one, probabilities); }, dataset);
   List answer;

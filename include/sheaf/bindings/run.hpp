@@ -81,7 +81,7 @@ class Work {
 
 /// Does the work on a thread of its own, which must not call the language. Ten times a second look_around(progress) is
 /// called on this thread; an exception of it stops the work. Returns that exception or the one of the work, so that the
-/// caller can throw it where its language allows.
+/// caller can throw it when its language allows.
 template <class LookAround>
 std::exception_ptr run_apart(Context::Options options, const std::function<void(const Context&)>& work,
                              const LookAround& look_around) {

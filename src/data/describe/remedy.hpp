@@ -15,7 +15,7 @@ struct Remedy {
   std::vector<std::pair<std::string, std::string>> settings;  ///< names and texts as on the command line
 };
 
-/// Nothing where no option settles it.
+/// Nothing if no option settles it.
 std::optional<Remedy> remedy_of(const Finding& finding, const Profile& profile);
 
 }  // namespace sheaf

@@ -36,7 +36,7 @@ std::vector<Moments> merge_parts(const Context& context, std::int64_t count,
   return merged;
 }
 
-/// Missing values are NaN, and no statistic counts them where they are skipped.
+/// Missing values are NaN, and no statistic counts them if they are skipped.
 enum class Gaps : std::uint8_t { none, skipped };
 
 /// One tile: some rows of some columns.
@@ -239,12 +239,12 @@ Summary summarize_matrix(const Context& context, const Dataset<T>& dataset) {
 template <class T>
 std::shared_ptr<const StoredSummary> find_stored_summary(const Dataset<T>& dataset) {
   return std::static_pointer_cast<const StoredSummary>(
-      dataset.beside(Device::cpu(), "stored summary", [] { return std::shared_ptr<const void>(); }));
+      dataset.cached(Device::cpu(), "stored summary", [] { return std::shared_ptr<const void>(); }));
 }
 
 template <class T>
 void keep_stored_summary(StoredSummary summary, const Dataset<T>& dataset) {
-  dataset.beside(Device::cpu(), "stored summary",
+  dataset.cached(Device::cpu(), "stored summary",
                  [&] { return std::make_shared<const StoredSummary>(std::move(summary)); });
 }
 

@@ -121,7 +121,7 @@ void read_whole(const Reading& reading, const StoredArray& array, std::int64_t f
     const auto some = std::min(grain, first + count - begin);
     const auto* from = array.whole.data() + begin * width;
     take(begin, some, from);
-    let_go(reading, {from, from + some * width});
+    release_pages(reading, {from, from + some * width});
   });
 }
 
@@ -230,7 +230,7 @@ void read_elements(const Reading& reading, const StoredArray& array, const std::
         unwritten.pass_numbers(to, end - begin, take);
     }
     if (is_there)
-      let_go(reading, {found->second.bytes.data(), found->second.bytes.data() + found->second.bytes.size()});
+      release_pages(reading, {found->second.bytes.data(), found->second.bytes.data() + found->second.bytes.size()});
   });
 }
 

@@ -19,6 +19,7 @@
 #include "data/read/impute.hpp"
 #include "data/read/label_column.hpp"
 #include "data/read/storage.hpp"
+#include "data/row_subset.hpp"
 #include "data/text/number.hpp"
 
 namespace sheaf {
@@ -315,7 +316,7 @@ bool check_finite(const Reading& reading, const Dataset<T>& dataset) {
     const Range some{k * chunk_rows, std::min((k + 1) * chunk_rows, rows)};
     if (are_finite(values_of_rows(dataset.x, some))) return;
     for (auto i = some.begin; i < some.end; ++i)
-      for_each_entry(dataset, i, [&](std::int64_t feature, T value) {
+      for_row_entries(dataset.x, i, [&](std::int64_t feature, T value) {
         if (std::isfinite(value)) return;
         if (std::isnan(value)) missing = true;
         if (std::isnan(value) && keeps) return;

@@ -16,6 +16,7 @@
 #include "data/budget.hpp"
 #include "data/matrices/market_names.hpp"
 #include "data/matrices/matrix_file.hpp"
+#include "data/row_subset.hpp"
 #include "data/text/number.hpp"
 
 namespace sheaf {
@@ -122,7 +123,7 @@ std::vector<std::int64_t> count_lines(const Reading& reading, const std::vector<
       at = stop + 1;
     }
     counts[static_cast<std::size_t>(k)] = lines;
-    let_go(reading, chunk);
+    release_pages(reading, chunk);
   });
   return counts;
 }
@@ -220,7 +221,7 @@ class MarketReader {
   void for_chunks(const Work& work) const {
     parallel_for(reading_.context, std::ssize(chunks_), [&](std::int64_t k) {
       work(static_cast<std::size_t>(k));
-      let_go(reading_, chunks_[static_cast<std::size_t>(k)]);
+      release_pages(reading_, chunks_[static_cast<std::size_t>(k)]);
     });
   }
 
@@ -312,7 +313,7 @@ class MarketWriter : public RowWriter<T> {
                        dataset_.rows(), entries_);
   }
   void row(std::int64_t i, std::string& out) const override {
-    for_each_entry(dataset_, i, [&](std::int64_t feature, T value) {
+    for_row_entries(dataset_.x, i, [&](std::int64_t feature, T value) {
       if (value == 0 && !is_sparse(dataset_.x)) return;
       out += fmt::format("{} {} ", feature + 1, i + 1);
       if (options_.missing && std::isnan(value))

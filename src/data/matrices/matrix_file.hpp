@@ -45,7 +45,7 @@ using ReadRows = std::function<Dataset<T>(const Reading&)>;
 template <class T>
 Dataset<T> read_with_metadata(const Reading& reading, const ReadRows<T>& read);
 
-/// The Error for a value that is infinite or, where none may be missing, NaN.
+/// The Error for a value that is infinite or, if none may be missing, NaN.
 template <class T>
 [[noreturn]] void fail_not_finite(const Reading& reading, const Dataset<T>& dataset, std::int64_t row,
                                   std::int64_t feature, T value);

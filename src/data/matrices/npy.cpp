@@ -225,8 +225,8 @@ DenseMatrix<T> dense_of(const Reading& reading, const NpyArray& array, bool tran
       if (!by_columns) {
         for (auto k = first * columns; k < end * columns; ++k)
           x.values[k] = convert_element<T>(load_element<From>(data, k, array.type.swapped));
-        let_go(reading, {data + first * columns * static_cast<std::int64_t>(sizeof(From)),
-                         data + end * columns * static_cast<std::int64_t>(sizeof(From))});
+        release_pages(reading, {data + first * columns * static_cast<std::int64_t>(sizeof(From)),
+                                data + end * columns * static_cast<std::int64_t>(sizeof(From))});
         return;
       }
       for (std::int64_t j = 0; j < columns; ++j)

@@ -14,6 +14,7 @@
 
 #include "core/fail.hpp"
 #include "data/bytes/text_source.hpp"
+#include "data/row_subset.hpp"
 #include "data/text/line_reader.hpp"
 
 namespace sheaf {
@@ -22,30 +23,17 @@ namespace {
 constexpr std::size_t piece = std::size_t{1} << 20U;
 constexpr std::int32_t most_features = std::int32_t{1} << 27;  // as of model files: a range is kept for each
 
-/// Calls entry(row, column, value) for the stored entries.
-template <class Entry>
-void for_entries(const Matrix<double>& x, Entry&& entry) {
-  if (const auto* dense = std::get_if<DenseMatrix<double>>(&x)) {
-    for (std::int64_t i = 0; i < dense->rows; ++i)
-      for (std::int64_t j = 0; j < dense->columns; ++j) entry(i, j, dense->values[i * dense->columns + j]);
-    return;
-  }
-  const auto& sparse = std::get<SparseMatrix<double>>(x);
-  for (std::int64_t i = 0; i < sparse.rows; ++i)
-    for (std::int64_t k = sparse.offsets[i]; k < sparse.offsets[i + 1]; ++k)
-      entry(i, std::int64_t{sparse.indices[k]}, sparse.values[k]);
-}
-
 std::vector<LibsvmRange> ranges_of(const Dataset<double>& dataset) {
   const auto features = static_cast<std::size_t>(dataset.features());
   std::vector<LibsvmRange> ranges(features);
   std::vector<std::int64_t> seen(features, 0);
-  for_entries(dataset.x, [&](std::int64_t, std::int64_t column, double value) {
+  const auto see = [&](std::int64_t column, double value) {
     const auto j = static_cast<std::size_t>(column);
     ranges[j].low = seen[j] == 0 ? value : std::min(ranges[j].low, value);
     ranges[j].high = seen[j] == 0 ? value : std::max(ranges[j].high, value);
     ++seen[j];
-  });
+  };
+  for (std::int64_t i = 0; i < dataset.rows(); ++i) for_row_entries(dataset.x, i, see);
   for (std::size_t j = 0; j < features; ++j) {
     if (seen[j] == dataset.rows()) continue;
     ranges[j].low = std::min(ranges[j].low, 0.0);
@@ -219,29 +207,14 @@ std::int64_t write_scaled(const Dataset<double>& dataset, const LibsvmScaling& s
   check_labels(dataset);
   Lines lines(take);
   ScaledRows scaled(scaling, lines);
-  std::int64_t open = 0;  // the row whose line comes next or is being written
-  const auto begin = [&] {
-    const double label = dataset.target.values[static_cast<std::size_t>(open)];
+  for (std::int64_t row = 0; row < dataset.rows(); ++row) {
+    const double label = dataset.target.values[static_cast<std::size_t>(row)];
     const auto& scale = scaling.label;
     lines.label(scale && !scale->range.constant() ? scale->range.to(label, scale->lower, scale->upper) : label);
     scaled.begin();
-  };
-  const auto close = [&] {
+    for_row_entries(dataset.x, row, [&](std::int64_t column, double value) { scaled.entry(column, value); });
     scaled.end();
     lines.end_line();
-    ++open;
-  };
-  if (dataset.rows() > 0) begin();
-  for_entries(dataset.x, [&](std::int64_t row, std::int64_t column, double value) {
-    while (open < row) {
-      close();
-      begin();
-    }
-    scaled.entry(column, value);
-  });
-  while (open < dataset.rows()) {
-    close();
-    if (open < dataset.rows()) begin();
   }
   lines.flush();
   return lines.entries();

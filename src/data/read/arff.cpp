@@ -145,7 +145,7 @@ Dataset<T> ArffReader<T>::read() {
   row_cells_ = make_row_cells(roles_, rows_);
   parallel_for(reading_.context, static_cast<std::int64_t>(chunks_.size()), [&](std::int64_t k) {
     parse_chunk(static_cast<std::size_t>(k));
-    let_go(reading_, chunks_[static_cast<std::size_t>(k)]);
+    release_pages(reading_, chunks_[static_cast<std::size_t>(k)]);
     reading_.context.progress().advance(chunks_[static_cast<std::size_t>(k)].size());
   });
   return finish();
@@ -158,7 +158,7 @@ void ArffReader<T>::count() {
   chunks_.resize(cut.size());
   parallel_for(reading_.context, static_cast<std::int64_t>(cut.size()), [&](std::int64_t k) {
     chunks_[static_cast<std::size_t>(k)] = count_chunk(cut[static_cast<std::size_t>(k)]);
-    let_go(reading_, cut[static_cast<std::size_t>(k)]);
+    release_pages(reading_, cut[static_cast<std::size_t>(k)]);
   });
   std::int64_t entries = 0;
   for (const ArffChunk& chunk : chunks_) {

@@ -58,7 +58,7 @@ class CsvReader {
     unlabelled_.assign(labels_.empty() ? 0 : static_cast<std::size_t>(x_.rows), 0);
     parallel_for(reading_.context, static_cast<std::int64_t>(chunks_.size()), [&](std::int64_t k) {
       parse_chunk(static_cast<std::size_t>(k));
-      let_go(reading_, chunks_[static_cast<std::size_t>(k)]);
+      release_pages(reading_, chunks_[static_cast<std::size_t>(k)]);
       reading_.context.progress().advance(chunks_[static_cast<std::size_t>(k)].size());
     });
     read_texts();
@@ -266,7 +266,7 @@ template <class T>
 void CsvReader<T>::parse_texts() {
   parallel_for(reading_.context, static_cast<std::int64_t>(chunks_.size()), [&](std::int64_t k) {
     parse_texts(static_cast<std::size_t>(k));
-    let_go(reading_, chunks_[static_cast<std::size_t>(k)]);
+    release_pages(reading_, chunks_[static_cast<std::size_t>(k)]);
   });
 }
 

@@ -85,7 +85,7 @@ std::vector<std::int64_t> count_quotes(const Reading& reading, std::string_view 
   std::vector<std::int64_t> quotes(static_cast<std::size_t>(parts));
   parallel_for(reading.context, parts, [&](std::int64_t k) {
     quotes[static_cast<std::size_t>(k)] = count_byte(piece_of(text, parts, k), '"');
-    let_go(reading, piece_of(text, parts, k));
+    release_pages(reading, piece_of(text, parts, k));
   });
   const bool none = std::all_of(quotes.begin(), quotes.end(), [](std::int64_t count) { return count == 0; });
   return none ? std::vector<std::int64_t>{} : quotes;
@@ -178,7 +178,7 @@ std::vector<CsvChunk> cut_records(const Reading& reading, std::string_view text)
   parallel_for(reading.context, static_cast<std::int64_t>(cut.size()), [&](std::int64_t k) {
     const Chunk chunk = cut[static_cast<std::size_t>(k)];
     chunks[static_cast<std::size_t>(k)] = {chunk, quotes ? count_quoted_rows(chunk) : count_rows(chunk)};
-    let_go(reading, chunk);
+    release_pages(reading, chunk);
   });
   return chunks;
 }

@@ -61,7 +61,7 @@ class TextTrail {
 
  private:
   void release() {
-    if (begin_ != nullptr) let_go(reading_, {begin_, end_});
+    if (begin_ != nullptr) release_pages(reading_, {begin_, end_});
     begin_ = end_;
   }
 

@@ -207,7 +207,7 @@ template <class T>
 void LibsvmReader<T>::count() {
   parallel_for(reading_.context, static_cast<std::int64_t>(chunks_.size()), [&](std::int64_t k) {
     counts_[static_cast<std::size_t>(k)] = count_chunk(chunks_[static_cast<std::size_t>(k)]);
-    let_go(reading_, chunks_[static_cast<std::size_t>(k)]);
+    release_pages(reading_, chunks_[static_cast<std::size_t>(k)]);
   });
   for (const Counts& counts : counts_) {
     Parsed parsed;
@@ -223,7 +223,7 @@ template <class T>
 void LibsvmReader<T>::parse() {
   parallel_for(reading_.context, static_cast<std::int64_t>(chunks_.size()), [&](std::int64_t k) {
     parse_chunk(static_cast<std::size_t>(k));
-    let_go(reading_, chunks_[static_cast<std::size_t>(k)]);
+    release_pages(reading_, chunks_[static_cast<std::size_t>(k)]);
     reading_.context.progress().advance(chunks_[static_cast<std::size_t>(k)].size());
   });
 }

@@ -105,7 +105,7 @@ std::string checked_name(const Reading& reading, std::string_view name, const ch
   return std::string(name);
 }
 
-void let_go(const Reading& reading, Chunk chunk) {
+void release_pages(const Reading& reading, Chunk chunk) {
   constexpr std::int64_t large = std::int64_t{64} << 20U;
   const auto most = std::min(large, reading.context.memory() / 4);
   if (!reading.mapped || static_cast<std::int64_t>(reading.text.size()) < most) return;
@@ -129,7 +129,7 @@ void check_is_text(const Reading& reading) {
     const char* known = first;
     while (nul != nullptr && (known == nullptr || nul < known) && !first.compare_exchange_weak(known, nul)) {
     }
-    let_go(reading, {begin, begin + (range.end - range.begin)});
+    release_pages(reading, {begin, begin + (range.end - range.begin)});
   });
   if (first != nullptr) fail_at(reading, first, "a byte of value 0 stands here: this is not a text file");
 }

@@ -62,7 +62,7 @@ struct Chunk {
 };
 
 /// Gives up the memory of a chunk that was read if the text is a large mapped file: the dataset needs about as much.
-void let_go(const Reading& reading, Chunk chunk);
+void release_pages(const Reading& reading, Chunk chunk);
 
 /// Cuts behind line ends, about `chunk_bytes` each; no chunk is empty.
 std::vector<Chunk> cut_lines(std::string_view text, std::int64_t chunk_bytes);

@@ -112,7 +112,7 @@ class MatrixCheck {
   void give_back(const Element* begin, std::int64_t count) const {
     if (!gives_back_) return;
     const auto* bytes = reinterpret_cast<const char*>(begin);
-    let_go(reading_, {bytes, bytes + count * static_cast<std::int64_t>(sizeof(Element))});
+    release_pages(reading_, {bytes, bytes + count * static_cast<std::int64_t>(sizeof(Element))});
   }
 
   const Reading& reading_;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "data/nominal.hpp"
+#include "data/row_subset.hpp"
 #include "data/text/exact_decimal.hpp"
 #include "data/write/writing.hpp"
 
@@ -76,7 +77,7 @@ class ArffWriter : public RowWriter<T> {
       if (out.size() > begin) out += ',';
       if (sparse_) out += fmt::format("{} ", attribute);
     };
-    for_each_entry(dataset_, i, [&](std::int64_t feature, T value) {
+    for_row_entries(dataset_.x, i, [&](std::int64_t feature, T value) {
       separate(feature);
       if (missing_ && std::isnan(value))
         out += '?';

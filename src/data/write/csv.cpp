@@ -4,6 +4,7 @@
 #include "data/nominal.hpp"
 #include "data/read/csv_fields.hpp"
 #include "data/read/impute.hpp"
+#include "data/row_subset.hpp"
 #include "data/text/number.hpp"
 #include "data/write/writing.hpp"
 
@@ -33,7 +34,7 @@ class CsvWriter : public RowWriter<T> {
   void row(std::int64_t i, std::string& out) const override {
     for (const auto& kept : dataset_.kept) append_field(out, kept.values[static_cast<std::size_t>(i)], false);
     std::int64_t next = 0;
-    for_each_entry(dataset_, i, [&](std::int64_t feature, T value) {
+    for_row_entries(dataset_.x, i, [&](std::int64_t feature, T value) {
       for (; next < feature; ++next) append_value(out, next, T(0));
       append_value(out, next++, value);
     });

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/fail.hpp"
+#include "data/row_subset.hpp"
 #include "data/text/number.hpp"
 #include "data/write/writing.hpp"
 
@@ -41,7 +42,7 @@ class LibsvmWriter : public RowWriter<T> {
   void row(std::int64_t i, std::string& out) const override {
     append_label(out, dataset_, i);
     if (!dataset_.groups.empty()) append_group(out, i);
-    for_each_entry(dataset_, i, [&](std::int64_t feature, T value) {
+    for_row_entries(dataset_.x, i, [&](std::int64_t feature, T value) {
       // Zeros of a dense matrix are not written, except -0, which would come back as +0.
       if (!is_sparse(dataset_.x) && value == 0 && !std::signbit(value)) return;
       std::array<char, 24> index{};

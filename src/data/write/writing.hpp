@@ -43,18 +43,6 @@ void append_number(std::string& out, float value, int digits);
 template <class T>
 void append_label(std::string& out, const Dataset<T>& dataset, std::int64_t row);
 
-/// Calls entry(feature, value) for each stored entry of a row, or all of a dense one.
-template <class T, class Entry>
-void for_each_entry(const Dataset<T>& dataset, std::int64_t row, Entry&& entry) {
-  if (const auto* dense = std::get_if<DenseMatrix<T>>(&dataset.x)) {
-    for (std::int64_t j = 0; j < dense->columns; ++j) entry(j, dense->values[row * dense->columns + j]);
-    return;
-  }
-  const auto& sparse = std::get<SparseMatrix<T>>(dataset.x);
-  for (std::int64_t k = sparse.offsets[row]; k < sparse.offsets[row + 1]; ++k)
-    entry(std::int64_t{sparse.indices[k]}, sparse.values[k]);
-}
-
 /// `wanted`, followed by underscores until it differs from all feature names.
 template <class T>
 std::string unused_name(const Dataset<T>& dataset, std::string wanted);

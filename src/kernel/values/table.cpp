@@ -6,23 +6,11 @@
 #include <type_traits>
 
 #include "core/parallel.hpp"
+#include "data/row_subset.hpp"
 #include "kernel/values/kernels.hpp"
 
 namespace sheaf::kernel {
 namespace {
-
-/// Calls entry(column, value) for the stored entries of a row.
-template <class T, class Entry>
-void for_entries(const Matrix<T>& x, std::int64_t row, Entry&& entry) {
-  if (const auto* dense = std::get_if<DenseMatrix<T>>(&x)) {
-    const T* values = dense->values.data() + row * dense->columns;
-    for (std::int64_t j = 0; j < dense->columns; ++j) entry(j, values[j]);
-    return;
-  }
-  const auto& sparse = std::get<SparseMatrix<T>>(x);
-  for (std::int64_t k = sparse.offsets[row]; k < sparse.offsets[row + 1]; ++k)
-    entry(std::int64_t{sparse.indices[k]}, sparse.values[k]);
-}
 
 template <class A, class T>
 Array<A> norms_of(const Matrix<T>& x, std::span<const std::int32_t> order, int threads) {
@@ -30,8 +18,8 @@ Array<A> norms_of(const Matrix<T>& x, std::span<const std::int32_t> order, int t
   parallel_ranges(threads, norms.size(), 256, [&](Range range) {
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       double sum = 0;
-      for_entries(x, order[static_cast<std::size_t>(i)],
-                  [&](std::int64_t, T value) { sum += static_cast<double>(value) * static_cast<double>(value); });
+      for_row_entries(x, order[static_cast<std::size_t>(i)],
+                      [&](std::int64_t, T value) { sum += static_cast<double>(value) * static_cast<double>(value); });
       norms[i] = static_cast<A>(sum);
     }
   });
@@ -45,8 +33,8 @@ DenseMatrix<A> dense_rows(const Matrix<T>& x, std::span<const std::int32_t> orde
   DenseMatrix<A> result{rows, columns, Array<A>::zeros(rows * columns)};
   parallel_ranges(threads, rows, 64, [&](Range range) {
     for (std::int64_t i = range.begin; i < range.end; ++i)
-      for_entries(x, order[static_cast<std::size_t>(i)],
-                  [&](std::int64_t j, T value) { result.values[i * columns + j] = static_cast<A>(value); });
+      for_row_entries(x, order[static_cast<std::size_t>(i)],
+                      [&](std::int64_t j, T value) { result.values[i * columns + j] = static_cast<A>(value); });
   });
   return result;
 }
@@ -58,7 +46,7 @@ SparseMatrix<A> sparse_rows(const Matrix<T>& x, std::span<const std::int32_t> or
   result.offsets[0] = 0;
   for (std::int64_t i = 0; i < rows; ++i) {
     std::int64_t count = 0;
-    for_entries(x, order[static_cast<std::size_t>(i)], [&](std::int64_t, T value) { count += value != 0 ? 1 : 0; });
+    for_row_entries(x, order[static_cast<std::size_t>(i)], [&](std::int64_t, T value) { count += value != 0 ? 1 : 0; });
     result.offsets[i + 1] = result.offsets[i] + count;
   }
   result.indices = Array<std::int32_t>(result.offsets[rows]);
@@ -66,7 +54,7 @@ SparseMatrix<A> sparse_rows(const Matrix<T>& x, std::span<const std::int32_t> or
   parallel_ranges(threads, rows, 64, [&](Range range) {
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       std::int64_t at = result.offsets[i];
-      for_entries(x, order[static_cast<std::size_t>(i)], [&](std::int64_t j, T value) {
+      for_row_entries(x, order[static_cast<std::size_t>(i)], [&](std::int64_t j, T value) {
         if (value == 0) return;
         result.indices[at] = static_cast<std::int32_t>(j);
         result.values[at++] = static_cast<A>(value);
@@ -113,7 +101,7 @@ Size size_of(const Matrix<T>& x, int threads) {
     Size here;
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       double norm = 0;
-      for_entries(x, i, [&](std::int64_t, T value) {
+      for_row_entries(x, i, [&](std::int64_t, T value) {
         norm += static_cast<double>(value) * static_cast<double>(value);
         here.integers = here.integers && value == std::trunc(value);
       });
@@ -130,8 +118,8 @@ template <class T>
 std::vector<double> mean_row(const Matrix<T>& x, std::span<const std::int32_t> order) {
   std::vector<double> mean(static_cast<std::size_t>(columns(x)), 0.0);
   for (const std::int32_t row : order)
-    for_entries(x, row,
-                [&](std::int64_t j, T value) { mean[static_cast<std::size_t>(j)] += static_cast<double>(value); });
+    for_row_entries(x, row,
+                    [&](std::int64_t j, T value) { mean[static_cast<std::size_t>(j)] += static_cast<double>(value); });
   for (double& value : mean) value /= static_cast<double>(order.size());
   return mean;
 }
@@ -154,7 +142,7 @@ std::vector<double> kernel_offsets(const Matrix<T>& x, std::span<const std::int3
       for (auto i = static_cast<std::size_t>(range.begin); i < static_cast<std::size_t>(range.end); ++i) {
         double norm = 0;
         double dot = 0;
-        for_entries(x, order[i], [&](std::int64_t j, T entry) {
+        for_row_entries(x, order[i], [&](std::int64_t j, T entry) {
           norm += static_cast<double>(entry) * static_cast<double>(entry);
           dot += static_cast<double>(entry) * mean[static_cast<std::size_t>(j)];
         });

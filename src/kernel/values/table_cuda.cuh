@@ -137,7 +137,7 @@ DeviceTable<A> take_rows(const Matrix<T>& x, const Matrix<T>& on_device, std::sp
 
 /// Some rows of a table in CPU memory. Returns when they are there.
 template <class A>
-DeviceTable<A> bring_rows(const Table<A>& from, Range rows, Device device) {
+DeviceTable<A> upload_rows(const Table<A>& from, Range rows, Device device) {
   DeviceTable<A> table;
   table.rows = rows.end - rows.begin;
   table.columns = columns(from.x);

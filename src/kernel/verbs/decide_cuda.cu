@@ -75,7 +75,7 @@ gpu::DeviceTable<A> bring(const Context& context, const KernelParams& kernel, co
   if (matrix_bytes(dataset.x) <= room)
     return gpu::take_rows<A>(dataset.x, dataset.by_rows(device), rows, kernel, room, device, stream);
   const auto here = take_rows<A>(dataset.x, rows, kernel, dense_share, context.threads());
-  return gpu::bring_rows(here, {0, static_cast<std::int64_t>(rows.size())}, device);
+  return gpu::upload_rows(here, {0, static_cast<std::int64_t>(rows.size())}, device);
 }
 
 /// How many rows at a time: all that fit, or as many as take `room` bytes.

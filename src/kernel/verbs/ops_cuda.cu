@@ -277,13 +277,13 @@ class CudaOps final : public SvmOps {
     Table<A> asked = take_rows<A>(on_host_.x, positions, kernel_, is_sparse(on_host_.x) ? 2.0 : 0.0, 1);
     for (std::size_t k = 0; k < positions.size(); ++k)
       asked.terms[static_cast<std::int64_t>(k)] = on_host_.terms[positions[k]];
-    const auto lanes = gpu::bring_rows(asked, {0, static_cast<std::int64_t>(positions.size())}, device_);
+    const auto lanes = gpu::upload_rows(asked, {0, static_cast<std::int64_t>(positions.size())}, device_);
     for (std::size_t k = 0; k < positions.size(); ++k) numbers.push_back(static_cast<std::int32_t>(k));
     const auto on_device = Array<std::int32_t>::copy_of(numbers, device_);
     for (std::int64_t begin = against.begin; begin < against.end; begin += tile) {
       context_.check_stop();
       const Range part{begin, std::min(against.end, begin + tile)};
-      const auto here = gpu::bring_rows(on_host_, part, device_);
+      const auto here = gpu::upload_rows(on_host_, part, device_);
       rows_.compute(here, {0, part.end - part.begin}, lanes, on_device.data(),
                     static_cast<std::int64_t>(positions.size()), row_pointers_.data(), begin);
       stream_.synchronize();

@@ -125,8 +125,8 @@ SummaryTable largest_weights_table(const LinearModel& model) {
       table.rows.push_back({std::exchange(name, ""), row_name(model, j), fmt::format("{:+.4g}", model.weight(j, c))});
   }
   if (columns < model.columns)
-    table.note = fmt::format("and those of {} more {}", model.columns - columns,
-                             model.target_names.empty() ? "classes" : "targets");
+    table.note = fmt::format(
+        "and those of {}", counted(model.columns - columns, model.target_names.empty() ? "more class" : "more target"));
   return table;
 }
 

@@ -21,7 +21,7 @@ bool decorrelates(std::int64_t weights, std::int64_t examples, std::int64_t colu
 template <class T>
 class Coordinates {
  public:
-  /// For `tasks` of the sheaf, in the order of the blocks. `renews`: the solver calls renew() where it may.
+  /// For `tasks` of the sheaf, in the order of the blocks. `renews`: the solver calls renew() if it may.
   Coordinates(const Context& context, const Dataset<T>& dataset, const Objective<T>& objective,
               std::span<const std::int32_t> tasks, bool renews = false);
 

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <map>
 
+#include "data/row_subset.hpp"
 #include "linear/model/glm_rows.hpp"
 #include "linear/model/glm_statistics.hpp"
 #include "statistics/risk_sets.hpp"
@@ -115,15 +116,8 @@ class ScoreResiduals {
 
   std::vector<double> features_of(std::size_t row) const {
     std::vector<double> x(features_, 0.0);
-    const auto i = static_cast<std::int64_t>(row);
-    if (const auto* sparse = std::get_if<SparseMatrix<T>>(&dataset_.x)) {
-      for (auto k = sparse->offsets[i]; k < sparse->offsets[i + 1]; ++k)
-        x[static_cast<std::size_t>(sparse->indices[k])] = static_cast<double>(sparse->values[k]);
-    } else {
-      const auto& dense = std::get<DenseMatrix<T>>(dataset_.x);
-      for (std::size_t j = 0; j < features_; ++j)
-        x[j] = static_cast<double>(dense.values[i * dense.columns + static_cast<std::int64_t>(j)]);
-    }
+    for_row_entries(dataset_.x, static_cast<std::int64_t>(row),
+                    [&](std::int64_t j, T value) { x[static_cast<std::size_t>(j)] = static_cast<double>(value); });
     return x;
   }
 

@@ -8,6 +8,7 @@
 #include "core/fail.hpp"
 #include "core/text.hpp"
 #include "data/name_source.hpp"
+#include "data/row_subset.hpp"
 #include "linear/dual/dual.hpp"
 #include "linear/model/problem.hpp"
 
@@ -143,22 +144,11 @@ Score score_held_out(const Predictions& predictions, const Problem& problem) {
 template <class T>
 double largest_row(const Dataset<T>& dataset, double bias) {
   double largest = 0;
-  std::visit(
-      [&](const auto& x) {
-        for (std::int64_t i = 0; i < x.rows; ++i) {
-          std::int64_t begin = i * x.columns;
-          std::int64_t end = begin + x.columns;
-          if constexpr (requires { x.offsets; }) {
-            begin = x.offsets[i];
-            end = x.offsets[i + 1];
-          }
-          double sum = bias * bias;
-          for (std::int64_t k = begin; k < end; ++k)
-            sum += static_cast<double>(x.values[k]) * static_cast<double>(x.values[k]);
-          largest = std::max(largest, sum);
-        }
-      },
-      dataset.x);
+  for (std::int64_t i = 0; i < dataset.rows(); ++i) {
+    double sum = bias * bias;
+    for_row_entries(dataset.x, i, [&](std::int64_t, T x) { sum += static_cast<double>(x) * static_cast<double>(x); });
+    largest = std::max(largest, sum);
+  }
   return largest;
 }
 

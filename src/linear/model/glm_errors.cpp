@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "core/parallel.hpp"
+#include "data/row_subset.hpp"
 #include "data/split/group_splits.hpp"
 #include "linear/cholesky.hpp"
 #include "linear/glm/information.hpp"
@@ -81,18 +82,12 @@ template <class T>
 void add_scores(const Matrix<T>& x, std::int64_t row, std::span<const double> slopes, bool intercept,
                 std::span<double> sums) {
   const auto columns = slopes.size();
-  const auto add = [&](std::size_t feature, double value) {
-    for (std::size_t c = 0; c < columns; ++c) sums[feature * columns + c] += value * slopes[c];
+  const auto add = [&](std::int64_t feature, double value) {
+    const auto first = static_cast<std::size_t>(feature) * columns;
+    for (std::size_t c = 0; c < columns; ++c) sums[first + c] += value * slopes[c];
   };
-  if (const auto* sparse = std::get_if<SparseMatrix<T>>(&x)) {
-    for (auto k = sparse->offsets[row]; k < sparse->offsets[row + 1]; ++k)
-      add(static_cast<std::size_t>(sparse->indices[k]), static_cast<double>(sparse->values[k]));
-  } else {
-    const auto& dense = std::get<DenseMatrix<T>>(x);
-    for (std::int64_t j = 0; j < dense.columns; ++j)
-      add(static_cast<std::size_t>(j), static_cast<double>(dense.values[row * dense.columns + j]));
-  }
-  if (intercept) add(sums.size() / columns - 1, 1.0);
+  for_row_entries(x, row, [&](std::int64_t feature, T value) { add(feature, static_cast<double>(value)); });
+  if (intercept) add(static_cast<std::int64_t>(sums.size() / columns) - 1, 1.0);
 }
 
 /// The sum over groups of products of their scores. `slopes`: rows x columns.

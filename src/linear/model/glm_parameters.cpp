@@ -109,7 +109,7 @@ const std::vector<Parameter<GlmOptions>>& parameters() {
       text_row("reference", "NAME", &O::reference, "the class that standard errors compare the others with",
                "the last one"),
       choice_row<O, StandardErrors>("standard-errors", &O::standard_errors, sources_of_errors(),
-                                    "what they are computed from: the expected or the observed information, or the "
+                                    "basis: the expected or the observed information, or the "
                                     "sandwich estimator, right if the variance is not the family's (hc1: for few "
                                     "rows) or if rows of a group belong together (cluster); auto: cluster if rows "
                                     "have groups, else expected"),

@@ -263,7 +263,7 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
   using O = LinearOptions;
   constexpr double most = std::numeric_limits<double>::max();
   static const std::vector<Row> rows{
-      open_choice_row<O, Loss>("loss", &O::loss, named_losses(), "what errors cost: " + losses_in_words(),
+      open_choice_row<O, Loss>("loss", &O::loss, named_losses(), "loss: " + losses_in_words(),
                                "logistic, for a numeric target least squares"),
       choice_row<O, LinearMethod>(
           "solver", &O::method,
@@ -290,7 +290,7 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
                  "most Newton steps, or passes over the rows"),
       number_row("bias", &O::bias, {0, most}, "value of a constant feature that is added to all rows; 0: none"),
       open_choice_row<O, bool>("penalise-bias", &O::penalise_bias, {{"yes", true}, {"no", false}},
-                               "the penalty includes the weight of the bias, as in LIBLINEAR; hinge, crammer-singer, "
+                               "penalise the bias too, as LIBLINEAR does; hinge, crammer-singer, "
                                "epsilon-insensitive and the solver dual: always",
                                "no; --loss svm: yes"),
       used_in(

@@ -45,7 +45,7 @@ Row loss_row() {
 
 Row factors_row() {
   return vector_row<NetOptions>(
-      "penalty-factors", "how much each feature is penalised: one number of 0 or more to a line",
+      "penalty-factors", "factor of each feature's penalty: one number of 0 or more to a line",
       {false, read_penalty_factors,
        [](NetOptions& options, std::vector<double> numbers) { options.penalty_factors = std::move(numbers); },
        [](const NetOptions& options) { return options.penalty_factors; }});
@@ -106,9 +106,8 @@ const std::vector<Parameter<NetOptions>>& parameters() {
     solvers.emplace_back(to_string(solver), solver);
   static const std::vector<Row> rows{
       loss_row(),
-      searched_range(
-          open_number_row("alpha", &O::alpha, {0, most}, "how much the penalty weighs against the mean loss", ""),
-          "alphas", "found from the data"),
+      searched_range(open_number_row("alpha", &O::alpha, {0, most}, "weight of the penalty against the mean loss", ""),
+                     "alphas", "found from the data"),
       used_in(ParameterUse::search,
               number_row("alpha-count", &O::alpha_count, {1, 100000}, "number of alphas, if they are not given")),
       used_in(ParameterUse::search,
@@ -149,8 +148,8 @@ const std::vector<Parameter<NetOptions>>& parameters() {
                  "targets always are"),
       yes_no_row("intercept", &O::intercept, "models have an intercept, which is not penalised"),
       open_number_row("lower-limit", &O::lower_limit, {std::numeric_limits<double>::lowest(), 0},
-                      "what no weight is below, 0 or less", "none"),
-      open_number_row("upper-limit", &O::upper_limit, {0, most}, "what no weight is above, 0 or more", "none"),
+                      "lower bound on every weight (<= 0)", "none"),
+      open_number_row("upper-limit", &O::upper_limit, {0, most}, "upper bound on every weight (>= 0)", "none"),
       positive_row("tolerance", &O::tolerance,
                    "stop when the duality gap is this small a share of the deviance without features"),
       class_weight_row<O>("factor of one class's rows (may be given several times), or balanced"),

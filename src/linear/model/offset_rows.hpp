@@ -33,7 +33,7 @@ template <class Options>
 Parameter<Options> offset_row() {
   return vector_row<Options>(
       "offset",
-      "what is added to each row's decision value, one number to a line; multinomial: to those of all classes, one "
+      "number added to each row's decision value, one number to a line; multinomial: to those of all classes, one "
       "number each, in the order in which sheaf info lists them",
       {true, read_offsets,
        [](Options& options, std::vector<double> numbers) {

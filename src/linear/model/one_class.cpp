@@ -16,6 +16,7 @@
 
 #include "core/fail.hpp"
 #include "data/checks/row_weights.hpp"
+#include "data/row_subset.hpp"
 #include "linear/model/problem.hpp"
 
 namespace sheaf {
@@ -23,15 +24,6 @@ namespace {
 
 constexpr std::int32_t costs_at_once = 16;
 constexpr int most_rounds = 8;
-
-template <class F>
-void for_entries(const auto& x, std::int64_t i, const F& f) {
-  if constexpr (requires { x.offsets; }) {
-    for (std::int64_t k = x.offsets[i]; k < x.offsets[i + 1]; ++k) f(x.indices[k], static_cast<double>(x.values[k]));
-  } else {
-    for (std::int64_t j = 0; j < x.columns; ++j) f(j, static_cast<double>(x.values[i * x.columns + j]));
-  }
-}
 
 /// Weights of features and the sum of the dual variables they come from.
 struct Solution {
@@ -54,7 +46,7 @@ class OneClass {
         [&](const auto& x) {
           for (std::int64_t i = 0; i < x.rows; ++i) {
             total += weight(i);
-            for_entries(x, i, [&](std::int64_t, double value) { squares += weight(i) * value * value; });
+            for_row_entries(x, i, [&](std::int64_t, double value) { squares += weight(i) * value * value; });
           }
         },
         dataset.x);
@@ -101,7 +93,7 @@ class OneClass {
     std::visit(
         [&](const auto& x) {
           for (std::int64_t i = 0; i < x.rows; ++i)
-            for_entries(x, i, [&](std::int64_t j, double value) {
+            for_row_entries(x, i, [&](std::int64_t j, double value) {
               solution.w[static_cast<std::size_t>(j)] += weight(i) * value;
             });
         },
@@ -118,7 +110,7 @@ class OneClass {
     std::visit(
         [&](const auto& x) {
           for (std::int64_t i = 0; i < x.rows; ++i)
-            for_entries(x, i, [&](std::int64_t j, double value) {
+            for_row_entries(x, i, [&](std::int64_t j, double value) {
               z[static_cast<std::size_t>(i)] += value * w[static_cast<std::size_t>(j)];
             });
         },

@@ -73,7 +73,7 @@ class CpuColumns {
       const auto make = [&] {
         return std::make_shared<const Array<T>>(transposed(std::get<DenseMatrix<T>>(dataset.x), threads));
       };
-      dense_ = std::static_pointer_cast<const Array<T>>(dataset.beside(Device::cpu(), "dense columns", make));
+      dense_ = std::static_pointer_cast<const Array<T>>(dataset.cached(Device::cpu(), "dense columns", make));
     }
   }
 

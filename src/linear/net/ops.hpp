@@ -43,7 +43,7 @@ class NetOps {
                            std::span<const double> totals) = 0;
   /// The same tables for other models, which one thread trains at the same time, with its own `linear`. Null: models
   /// are better trained together.
-  virtual std::unique_ptr<NetOps> apart(LinearOps<T>& /*linear*/) const { return nullptr; }
+  virtual std::unique_ptr<NetOps> clone_for_thread(LinearOps<T>& /*linear*/) const { return nullptr; }
   /// The task of a model, with tables that the CPU reads. Empty if they are on another device.
   virtual std::optional<ModelTask<T>> task_on_cpu(const ActiveModel& /*model*/) const { return {}; }
   /// Means of the features (0 without an intercept) and 1 / the square roots of their curvatures (0 if that is 0), for

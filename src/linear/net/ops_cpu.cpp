@@ -28,7 +28,7 @@ class CpuNetOps final : public NetOps<T> {
     group_ = params.grouped ? classes_ : 1;
   }
 
-  std::unique_ptr<NetOps<T>> apart(LinearOps<T>& linear) const override {
+  std::unique_ptr<NetOps<T>> clone_for_thread(LinearOps<T>& linear) const override {
     constexpr std::int64_t most_entries = 1 << 20;
     if (x_.entries() > most_entries) return nullptr;
     return std::unique_ptr<NetOps<T>>(new CpuNetOps(*this, linear));

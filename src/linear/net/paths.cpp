@@ -75,7 +75,7 @@ bool NetRun<T>::run_apart(std::span<const std::int32_t> paths) {
   };
   const auto make = [&] {
     auto linear = make_ops<T>(alone, dataset_, 0, alone.memory() / 2);
-    auto ops = ops_->apart(*linear);
+    auto ops = ops_->clone_for_thread(*linear);
     return ops ? std::unique_ptr<NetRun>(new NetRun(*this, alone, std::move(linear), std::move(ops), use)) : nullptr;
   };
   if (!make()) return false;

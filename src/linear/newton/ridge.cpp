@@ -20,6 +20,7 @@
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
 #include "core/text.hpp"
+#include "data/row_subset.hpp"
 #include "linear/newton/row_space.hpp"
 #include "linear/products/blas_cpu.hpp"
 #include "linear/products/ops.hpp"
@@ -28,19 +29,6 @@ namespace sheaf {
 namespace {
 
 using linear::cpu::eigen_decomposition;
-
-/// Calls take(feature, value) for the stored entries of a row.
-template <class T, class Take>
-void for_entries(const Matrix<T>& x, std::int64_t row, const Take& take) {
-  if (const auto* dense = std::get_if<DenseMatrix<T>>(&x)) {
-    for (std::int64_t j = 0; j < dense->columns; ++j)
-      take(j, static_cast<double>(dense->values[row * dense->columns + j]));
-    return;
-  }
-  const auto& sparse = std::get<SparseMatrix<T>>(x);
-  for (auto k = sparse.offsets[row]; k < sparse.offsets[row + 1]; ++k)
-    take(std::int64_t{sparse.indices[k]}, static_cast<double>(sparse.values[k]));
-}
 
 /// The rows of ridge regression, less means and times the roots of their weights.
 template <class T>
@@ -91,7 +79,7 @@ class RidgeRows {
     if (intercept_ && sparse) {
       for (const double mean : means_) squares += mean * mean;
       for (std::int64_t i = 0; i < rows_; ++i)
-        for_entries(dataset_.x, i, [&](std::int64_t j, double x) {
+        for_row_entries(dataset_.x, i, [&](std::int64_t j, double x) {
           by_means[static_cast<std::size_t>(i)] += means_[static_cast<std::size_t>(j)] * x;
         });
     }
@@ -133,7 +121,8 @@ class RidgeRows {
     for (std::int64_t i = 0; i < rows_; ++i) {
       const double factor = c[static_cast<std::size_t>(i)] * root(i);
       sum += factor;
-      for_entries(dataset_.x, i, [&](std::int64_t j, double x) { result[static_cast<std::size_t>(j)] += factor * x; });
+      for_row_entries(dataset_.x, i,
+                      [&](std::int64_t j, double x) { result[static_cast<std::size_t>(j)] += factor * x; });
     }
     for (std::size_t j = 0; j < result.size(); ++j) result[j] -= sum * means_[j];
     return result;
@@ -158,7 +147,8 @@ class RidgeRows {
     std::fill(means_.begin(), means_.end(), 0.0);
     for (std::int64_t i = 0; i < rows_; ++i) {
       const double weight = root(i) * root(i);
-      for_entries(dataset_.x, i, [&](std::int64_t j, double x) { means_[static_cast<std::size_t>(j)] += weight * x; });
+      for_row_entries(dataset_.x, i,
+                      [&](std::int64_t j, double x) { means_[static_cast<std::size_t>(j)] += weight * x; });
     }
     for (double& mean : means_) mean /= sum_;
   }
@@ -208,7 +198,7 @@ class RidgeRows {
       for (auto i = part.begin; i < part.end; ++i) {
         double* to = x.values.data() + i * features_;
         for (std::int64_t j = 0; j < features_; ++j) to[j] = -means_[static_cast<std::size_t>(j)];
-        for_entries(dataset_.x, range.begin + i, [&](std::int64_t j, double value) { to[j] += value; });
+        for_row_entries(dataset_.x, range.begin + i, [&](std::int64_t j, double value) { to[j] += value; });
         for (std::int64_t j = 0; j < features_; ++j) to[j] *= root(range.begin + i);
       }
     });

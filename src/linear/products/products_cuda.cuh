@@ -114,7 +114,7 @@ class ResidentProducts final : public Products<T> {
   static std::shared_ptr<const SegmentPlan> plan(const Dataset<T>& dataset, const char* name,
                                                  const Array<std::int64_t>& offsets, Device device) {
     const auto make = [&] { return std::make_shared<const SegmentPlan>(plan_segments(offsets, device)); };
-    return std::static_pointer_cast<const SegmentPlan>(dataset.beside(device, name, make));
+    return std::static_pointer_cast<const SegmentPlan>(dataset.cached(device, name, make));
   }
 
   Engine<T>& engine_;

@@ -317,7 +317,7 @@ class KnnSearch : public FamilySearch {
           if (fold[static_cast<std::size_t>(row)] >= 0) return std::nullopt;
           fold[static_cast<std::size_t>(row)] = s;
         }
-      for (std::size_t i = 0; i < rows && !table_->one_out_in_parts; ++i)
+      for (std::size_t i = 0; i < rows && !table_->leave_one_out_in_folds; ++i)
         for (std::int32_t s = 0; s < static_cast<std::int32_t>(splits()); ++s)
           if ((weight(i, s) > 0) == (fold[i] == s)) return std::nullopt;
       return fold;
@@ -350,7 +350,7 @@ class KnnSearch : public FamilySearch {
           place[static_cast<std::size_t>(i)] = std::ssize(tested);
           tested.push_back(i);
         }
-      const bool one_out = table_->one_out_in_parts;
+      const bool one_out = table_->leave_one_out_in_folds;
       for (std::int32_t s = 0; s < static_cast<std::int32_t>(splits()); ++s)
         check_k(rows - (one_out ? 1 : std::ssize(tests(s))), s);
       neighbors::Eligible eligible;

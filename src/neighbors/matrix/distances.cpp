@@ -152,7 +152,7 @@ void write_distances(const Context& given, const Dataset<T>& dataset, const Dist
   if (options.join && options.resume) fail_usage("--join goes on with what is there: leave out --resume");
   const auto context = given.for_work(neighbors_work(dataset, queries));
   const auto pair = neighbors::make_row_pair(context, dataset, queries, distance);
-  const auto devices = contexts_of(context, options.also);
+  const auto devices = contexts_of(context, options.extra_devices);
   Layout layout{queries == nullptr ? dataset.rows() : queries->rows(), dataset.rows(), options.upper};
   layout.header = neighbors::npy_header("'<f8'", options.upper ? fmt::format("{},", layout.before(layout.rows))
                                                                : fmt::format("{}, {}", layout.rows, layout.columns));

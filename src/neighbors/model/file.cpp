@@ -25,6 +25,7 @@
 
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "data/row_subset.hpp"
 #include "data/text/feature_entries.hpp"
 #include "data/text/model_file.hpp"
 #include "neighbors/model/names.hpp"
@@ -82,11 +83,7 @@ void write_rows(ModelWriter& file, const KnnModel& model) {
     const double label = model.is_regression() ? model.values[at] : model.classes[at] + 1.0;
     text += fmt::format("{} {} ", label, model.row_weights.empty() ? 1.0F : model.row_weights[at]);
     if (model.rule == LocalRule::falk_svm) text += fmt::format("{} ", model.centres[at] + 1);
-    if (const auto* dense = std::get_if<DenseMatrix<double>>(&model.x))
-      for (std::int64_t j = 0; j < dense->columns; ++j) append_entry(j, dense->values[i * dense->columns + j], text);
-    else if (const auto* sparse = std::get_if<SparseMatrix<double>>(&model.x))
-      for (auto k = sparse->offsets[i]; k < sparse->offsets[i + 1]; ++k)
-        append_entry(sparse->indices[k], sparse->values[k], text);
+    for_row_entries(model.x, i, [&](std::int64_t j, double value) { append_entry(j, value, text); });
     text.pop_back();
     file.end_line();
   }

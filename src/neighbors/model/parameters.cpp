@@ -114,7 +114,7 @@ const std::vector<Parameter<KnnOptions>>& parameters() {
       used_in(ParameterUse::kind,
               choice_row<O, LocalRule>("rule", &O::rule, neighbors::rule_names(), "what is made of the neighbours")),
       searched(number_row("k", &O::k, {1, std::numeric_limits<std::int32_t>::max()},
-                          "how many neighbours decide; hyperplanes and hulls: of each class; local SVMs: 40 unless "
+                          "number of neighbours; hyperplanes and hulls: of each class; local SVMs: 40 unless "
                           "given"),
                "numbers of neighbours to try: A,B,C, or LOW:HIGH for all between",
                fmt::format("{}; local SVMs: {}", neighbors::default_ks, neighbors::default_local_ks),

@@ -16,7 +16,7 @@ constexpr auto functions = functions_of(neighbors::AllMetrics{});
 
 Parameter<DistanceOptions> metric_row() {
   Choices<DistanceType> choices;
-  std::string help = "how far rows are apart";
+  std::string help = "distance between rows";
   for (const auto& function : functions) {
     choices.emplace_back(function.name, function.type);
     help += fmt::format("{} {}: {}", choices.size() == 1 ? ";" : ",", function.name, function.formula);
@@ -50,7 +50,7 @@ template <>
 const std::vector<Parameter<NeighborOptions>>& parameters() {
   using O = NeighborOptions;
   static const std::vector<Parameter<O>> rows{
-      number_row("k", &O::k, {1, std::numeric_limits<std::int32_t>::max()}, "how many neighbours of each row"),
+      number_row("k", &O::k, {1, std::numeric_limits<std::int32_t>::max()}, "number of neighbours of each row"),
       number_row("radius", &O::radius, {0, std::numeric_limits<double>::max()},
                  "all rows within this distance, in place of a number of them", "none"),
       yes_no_row("include-self", &O::include_self, "rows among themselves: each row is its own neighbour too"),

@@ -12,6 +12,7 @@
 #include "data/borrowed.hpp"
 #include "data/budget.hpp"
 #include "data/nominal.hpp"
+#include "data/row_subset.hpp"
 
 namespace sheaf::neighbors {
 namespace {
@@ -103,19 +104,6 @@ Array<S> converted(const Array<T>& from, int threads) {
   }
 }
 
-/// Calls entry(column, value) for the stored entries of a row.
-template <class T, class Entry>
-void for_entries(const Matrix<T>& x, std::int64_t row, const Entry& entry) {
-  if (const auto* dense = std::get_if<DenseMatrix<T>>(&x)) {
-    const T* values = dense->values.data() + row * dense->columns;
-    for (std::int64_t j = 0; j < dense->columns; ++j) entry(j, values[j]);
-    return;
-  }
-  const auto& sparse = std::get<SparseMatrix<T>>(x);
-  for (std::int64_t k = sparse.offsets[row]; k < sparse.offsets[row + 1]; ++k)
-    entry(std::int64_t{sparse.indices[k]}, sparse.values[k]);
-}
-
 template <class S, class T>
 DenseMatrix<S> dense_matrix(const Context& context, const Matrix<T>& x, std::int64_t columns) {
   const auto rows = sheaf::rows(x);
@@ -128,7 +116,7 @@ DenseMatrix<S> dense_matrix(const Context& context, const Matrix<T>& x, std::int
   DenseMatrix<S> result{rows, columns, Array<S>::zeros(rows * columns)};
   parallel_ranges(context.threads(), rows, 64, [&](Range range) {
     for (std::int64_t i = range.begin; i < range.end; ++i)
-      for_entries(x, i, [&](std::int64_t j, T value) { result.values[i * columns + j] = static_cast<S>(value); });
+      for_row_entries(x, i, [&](std::int64_t j, T value) { result.values[i * columns + j] = static_cast<S>(value); });
   });
   return result;
 }
@@ -155,7 +143,7 @@ RowTerms terms_of(const Matrix<S>& x, std::int64_t row, std::int64_t columns, Di
   RowTerms terms;
   double sum = 0;
   double squares = 0;
-  for_entries(x, row, [&](std::int64_t, S value) {
+  for_row_entries(x, row, [&](std::int64_t, S value) {
     sum += static_cast<double>(value);
     squares += static_cast<double>(value) * static_cast<double>(value);
     terms.count += value != 0 ? 1 : 0;
@@ -165,7 +153,7 @@ RowTerms terms_of(const Matrix<S>& x, std::int64_t row, std::int64_t columns, Di
     squares = 0;
     bool constant = true;
     S first{};
-    for_entries(x, row, [&](std::int64_t j, S value) {
+    for_row_entries(x, row, [&](std::int64_t j, S value) {
       if (j == 0) first = value;
       constant = constant && value == first;
       const double apart = static_cast<double>(value) - terms.shift;
@@ -292,7 +280,7 @@ template <class S>
 void write_row(const Rows<S>& rows, std::int64_t i, double* out) {
   const auto columns = sheaf::columns(rows.x);
   std::fill_n(out, columns, 0.0);
-  for_entries(rows.x, i, [&](std::int64_t j, S value) { out[j] = static_cast<double>(value); });
+  for_row_entries(rows.x, i, [&](std::int64_t j, S value) { out[j] = static_cast<double>(value); });
   if (rows.terms.empty()) return;
   const auto& terms = rows.terms[static_cast<std::size_t>(i)];
   for (std::int64_t j = 0; j < columns; ++j) out[j] = (out[j] - terms.shift) * terms.factor;

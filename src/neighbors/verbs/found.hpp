@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "core/host_device.hpp"
 #include "neighbors/verbs/ops.hpp"
@@ -47,5 +49,18 @@ struct Found {
     return a.distance < b.distance || (a.distance == b.distance && a.row < b.row);
   }
 };
+
+/// The rows found for each query, as lists.
+inline RadiusLists lists_of(std::span<const std::vector<Found>> found) {
+  RadiusLists result;
+  for (const auto& list : found) {
+    for (const auto& one : list) {
+      result.indices.push_back(one.row);
+      result.distances.push_back(one.distance);
+    }
+    result.offsets.push_back(std::ssize(result.indices));
+  }
+  return result;
+}
 
 }  // namespace sheaf::neighbors

@@ -124,15 +124,7 @@ class CpuOps final : public NeighborOps {
       within_by_lists(eligible, allowed, radius, found);
     else
       within_filtered(eligible, allowed, radius, found);
-    RadiusLists result;
-    for (const auto& list : found) {
-      for (const auto& one : list) {
-        result.indices.push_back(one.row);
-        result.distances.push_back(one.distance);
-      }
-      result.offsets.push_back(std::ssize(result.indices));
-    }
-    return result;
+    return lists_of(found);
   }
 
   void distances(Range queries, Range rows, std::span<double> out) override {

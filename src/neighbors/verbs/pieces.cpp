@@ -90,16 +90,8 @@ class PieceOps final : public NeighborOps {
         }
       }
     });
-    RadiusLists result;
-    for (auto& list : found) {
-      std::sort(list.begin(), list.end());
-      for (const auto& one : list) {
-        result.indices.push_back(one.row);
-        result.distances.push_back(one.distance);
-      }
-      result.offsets.push_back(std::ssize(result.indices));
-    }
-    return result;
+    for (auto& list : found) std::sort(list.begin(), list.end());
+    return lists_of(found);
   }
 
   void distances(Range queries, Range rows, std::span<double> out) override {

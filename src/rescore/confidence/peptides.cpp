@@ -44,7 +44,7 @@ struct Windows {
       const ReadOptions options;
       Reading reading{context, file.contents(), file.name, options};
       reading.mapped = file.source->mapped();
-      let_go(reading, {reading.text.data() + begin, reading.text.data() + end});
+      release_pages(reading, {reading.text.data() + begin, reading.text.data() + end});
     }
   }
 };

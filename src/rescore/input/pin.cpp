@@ -62,7 +62,7 @@ class PinReader {
     parallel_for(context_, static_cast<std::int64_t>(pieces_.size()), [&](std::int64_t k) {
       Piece& piece = pieces_[static_cast<std::size_t>(k)];
       parse(piece);
-      let_go(readings_[piece.file], piece.chunk);
+      release_pages(readings_[piece.file], piece.chunk);
       context_.progress().advance(piece.chunk.size());
     });
     unite_file_names();
@@ -200,7 +200,7 @@ void PinReader<T>::cut() {
   parallel_for(context_, static_cast<std::int64_t>(pieces_.size()), [&](std::int64_t k) {
     const Piece& piece = pieces_[static_cast<std::size_t>(k)];
     rows[static_cast<std::size_t>(k)] = count_byte(piece.chunk, '\n') + (piece.chunk.end[-1] == '\n' ? 0 : 1);
-    let_go(readings_[piece.file], piece.chunk);
+    release_pages(readings_[piece.file], piece.chunk);
   });
   std::int64_t row = 0;
   for (std::size_t k = 0; k < pieces_.size(); ++k) {

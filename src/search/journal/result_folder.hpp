@@ -15,7 +15,7 @@ namespace sheaf::engine {
 
 class ResultFolder {
  public:
-  /// Makes the folder where it is missing. What is in it is looked at, never changed: `results`, names of the files
+  /// Makes the folder if it is missing. What is in it is looked at, never changed: `results`, names of the files
   /// that are written at the end, stay until remove_results().
   ResultFolder(std::string path, Existing existing, std::vector<std::string> results);
 

@@ -58,7 +58,7 @@ Json models_json(const SearchSpace& space) {
 Json settings_json(const SearchSettings& s) {
   const auto hash = sheaf_file::hash_dataset_file(s.data);
   Json also = Json::array();
-  for (const auto device : s.options.also) also.push_back(to_string(device));
+  for (const auto device : s.options.extra_devices) also.push_back(to_string(device));
   return {{"sheaf", SHEAF_VERSION},
           {"journal", engine::search_journal.version},
           {"command", s.command},

@@ -48,7 +48,7 @@ SplitOptions common_options(const SearchOptions& options, SplitKind kind, bool a
 
 SplitOptions inner_options(const SearchOptions& options, bool regression, bool always_groups, std::uint64_t seed) {
   auto kind = *options.split;
-  if (options.one_out_in_parts) kind = regression ? SplitKind::k_fold : SplitKind::stratified_k_fold;
+  if (options.leave_one_out_in_folds) kind = regression ? SplitKind::k_fold : SplitKind::stratified_k_fold;
   auto split = common_options(options, kind, always_groups, seed);
   split.count = options.folds;
   split.test_fraction = options.test_fraction;
@@ -96,7 +96,7 @@ Plan::Plan(const Labels& labels, const PlanRows& rows, const SearchOptions& opti
       classes_(labels.classes),
       full_(options.full),
       by_time_(options.split == SplitKind::time),
-      one_out_in_parts_(options.one_out_in_parts) {
+      one_out_in_parts_(options.leave_one_out_in_folds) {
   if (!full_) classes_.resize(static_cast<std::size_t>(labels.rows), 0);
   if (by_groups(*options.split) || *options.split == SplitKind::time)
     groups_ = distinct({rows.groups.begin(), rows.groups.end()});
@@ -224,7 +224,7 @@ SplitTable Plan::table(std::vector<std::int32_t> splits, int threads) const {
     result.tests.begins.push_back(std::ssize(result.tests.rows));
   }
   result.splits = std::move(splits);
-  result.one_out_in_parts = one_out_in_parts_;
+  result.leave_one_out_in_folds = one_out_in_parts_;
   return result;
 }
 

@@ -19,7 +19,7 @@ std::vector<StrategyOptions> strategies_of(const SearchSpace& space, const Searc
 }  // namespace engine
 
 SearchPlan search_plan(std::int64_t rows, const SearchSpace& space, const SearchOptions& options) {
-  const bool each_row = options.split == SplitKind::leave_one_out && !options.one_out_in_parts;
+  const bool each_row = options.split == SplitKind::leave_one_out && !options.leave_one_out_in_folds;
   SearchPlan plan;
   plan.splits = options.splits ? options.splits->count() : each_row ? static_cast<std::int32_t>(rows) : options.folds;
   std::vector<std::int64_t> points;

@@ -60,7 +60,7 @@ void note_balance(const Labels& labels, SearchResult& result) {
 }
 
 void note_one_out(SearchResult& result) {
-  if (!result.options.one_out_in_parts) return;
+  if (!result.options.leave_one_out_in_folds) return;
   result.notes.push_back(fmt::format(
       "each row is predicted by all others (leave-one-out), which costs votes of neighbours nothing; the deviations "
       "of scores are those of {} parts of the rows. For folds give their number (folds)",

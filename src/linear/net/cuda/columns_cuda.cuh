@@ -38,9 +38,9 @@ class GpuColumns {
     }
     average_ = rows_;
     if (!resident_) return;
-    const auto& x = std::get<DenseMatrix<T>>(dataset.by_rows(device_));  // before beside(), which holds the same lock
+    const auto& x = std::get<DenseMatrix<T>>(dataset.by_rows(device_));  // before cached(), which holds the same lock
     const auto make = [&] { return std::make_shared<const Array<T>>(transposed(x)); };
-    dense_ = std::static_pointer_cast<const Array<T>>(dataset.beside(device_, "dense columns", make));
+    dense_ = std::static_pointer_cast<const Array<T>>(dataset.cached(device_, "dense columns", make));
   }
 
   bool resident() const { return resident_; }

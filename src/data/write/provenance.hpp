@@ -7,22 +7,22 @@
 
 namespace sheaf {
 
-struct MadeFrom {
+struct Provenance {
   std::string command;  ///< "select" or "scale"
   std::string source;   ///< the dataset that it was learnt on
   std::string instead;  ///< the options of a search that do the same inside its folds
 };
 
 /// The file that is kept beside a dataset; empty for standard output or no dataset.
-std::string made_from_path(const std::string& path);
+std::string provenance_path(const std::string& path);
 
 /// Writes it. Nothing for standard output.
-void keep_made_from(const MadeFrom& made, const std::string& path);
+void keep_provenance(const Provenance& made, const std::string& path);
 
 /// The record beside a dataset, if the dataset is still the file that was written.
-std::optional<MadeFrom> find_made_from(const std::string& path);
+std::optional<Provenance> find_provenance(const std::string& path);
 
 /// A sentence for people.
-std::string warning_of(const MadeFrom& made, const std::string& path);
+std::string warning_of(const Provenance& made, const std::string& path);
 
 }  // namespace sheaf
