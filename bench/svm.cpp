@@ -1,9 +1,10 @@
 // SVMs as sheaves: one training beside LIBSVM's on the same rows, a search beside its slowest model, and how
 // time grows.
 //
-//   bench_svm fit FILE --cost C --gamma G    time, ratio, objective, support vectors; accuracy on FILE.t if there is
-//   one bench_svm search FILE --gamma G          10 costs x 5 folds as one sheaf: time, and its ratio to the slowest
-//   model bench_svm growth                         time over rows and over tasks, on generated tables
+//   bench_svm fit FILE --cost C --gamma G   time, ratio, objective, support vectors; accuracy on FILE.t if it exists
+//   bench_svm search FILE --gamma G         10 costs x 5 folds as one sheaf: time, and its ratio to the slowest model
+//   bench_svm models FILE [--grid]          a whole search by five folds: the default one, or 5 costs x 5 gammas
+//   bench_svm growth                        time over rows and over tasks, on generated tables
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -15,6 +16,7 @@
 
 #include <sheaf/generate.hpp>
 #include <sheaf/io.hpp>
+#include <sheaf/search.hpp>
 #include <sheaf/solvers/splits.hpp>
 #include <sheaf/solvers/svm.hpp>
 
@@ -120,6 +122,27 @@ void search(const Options& options, const std::string& file) {
               sheaf.tasks.size(), all.seconds / slowest, 5 * sum / slowest);
 }
 
+/// Nothing of the dataset is on the device when a search begins.
+void models(const Options& options, const std::string& file) {
+  const auto dataset = read(options, file);
+  const Context context = make_context(options);
+  SearchSpace space{SvmOptions{}};
+  if (options.grid) {
+    space["cost"] = {0.1, 1, 10, 100, 1000};
+    space["gamma"] = {0.01, 0.1, 0.5, 1, 5};
+  }
+  for (int r = 0; r < options.repeats; ++r) {
+    const double start = now();
+    const double processor = processor_seconds();
+    const auto result = search(context, dataset.borrowed(), space, SearchOptions{});
+    const auto classes = result.class_names.size();
+    std::printf("%s: %zu points x %d folds x %zu pairs on %s: %.3f s (%.3f s of processors)\n", file.c_str(),
+                result.points.size(), result.splits, classes * (classes - 1) / 2, options.device.c_str(), now() - start,
+                processor_seconds() - processor);
+    std::fflush(stdout);
+  }
+}
+
 Dataset<double> blobs(const Options& options, std::int64_t rows) {
   GenerateOptions generator;
   generator.rows = rows;
@@ -179,13 +202,18 @@ int run(int argc, char** argv) {
   auto* grid = app.add_subcommand("search", "10 costs x 5 folds as one sheaf");
   shared(grid);
   grid->add_option("files", options.files, "data")->required();
+  auto* whole = app.add_subcommand("models", "a whole search");
+  shared(whole);
+  whole->add_flag("--grid", options.grid, "5 costs x 5 gammas");
+  whole->add_option("files", options.files, "data")->required();
   auto* curves = app.add_subcommand("growth", "time over rows and over tasks");
   shared(curves);
   curves->add_option("--plot", options.plot, "SVG to write");
   CLI11_PARSE(app, argc, argv);
   if (single->parsed() && !have_libsvm())
     std::printf("LIBSVM is not there (Debian: libsvm-dev): no ratio against it\n");
-  for (const auto& file : options.files) single->parsed() ? fit(options, file) : search(options, file);
+  for (const auto& file : options.files)
+    single->parsed() ? fit(options, file) : whole->parsed() ? models(options, file) : search(options, file);
   if (curves->parsed()) growth(options);
   return 0;
 }

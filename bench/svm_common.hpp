@@ -18,7 +18,7 @@ struct Options {
   std::string memory;
   int threads = 0;
   double cost = 1, gamma = 1, tolerance = 1e-3, cache = 2000, divide = 1;
-  bool rest = false, no_peer = false, unit = false;
+  bool rest = false, no_peer = false, unit = false, grid = false;
   int repeats = 1;
   std::int64_t rows = 0;
   std::string plot;

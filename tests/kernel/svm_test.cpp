@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -72,6 +73,59 @@ TEST(Svm, NuSvcIsOptimal) { check_kind<double>(SvmKind::nu_svc); }
 TEST(Svm, OneClassIsOptimal) { check_kind<double>(SvmKind::one_class); }
 TEST(Svm, EpsilonSvrIsOptimal) { check_kind<double>(SvmKind::epsilon_svr); }
 TEST(Svm, NuSvrIsOptimal) { check_kind<double>(SvmKind::nu_svr); }
+
+/// Pairs of classes with as many rows as fill vectors, warps and blocks, one more and one less, and as many as are
+/// solved without a working set, and one more.
+TEST(Svm, PairsOfEverySizeAreOptimal) {
+  const std::vector<std::int64_t> sizes{1, 31, 32, 224, 225, 1823, 1824};
+  const std::vector<std::pair<std::int32_t, std::int32_t>> pairs{{0, 1}, {0, 2}, {1, 3}, {2, 3}, {4, 2},
+                                                                 {3, 5}, {6, 3}, {6, 4}, {0, 5}};
+  Random random(7, 1);
+  std::vector<double> x;
+  SvmSheaf sheaf;
+  sheaf.weight_columns = 2;
+  for (std::size_t c = 0; c < sizes.size(); ++c)
+    for (std::int64_t i = 0; i < sizes[c]; ++i) {
+      for (std::size_t j = 0; j < 3; ++j) x.push_back(random.normal() + ((c >> j & 1) != 0 ? 2.5 : 0));
+      sheaf.classes.push_back(static_cast<std::int32_t>(c));
+      sheaf.row_weights.push_back(1);
+      sheaf.row_weights.push_back(i % 4 == 1 ? 0.0F : 1.5F);  // a fold
+    }
+  sheaf.examples = static_cast<std::int64_t>(sheaf.classes.size());
+  for (const auto& [a, b] : pairs) {
+    sheaf.tasks.push_back({0, a, b, 1, 0.5});
+    sheaf.tasks.push_back({1, a, b, 8, 8});
+  }
+  Dataset<double> dataset;
+  dataset.x = DenseMatrix<double>{sheaf.examples, 3, Array<double>::copy_of(x)};
+  const Rows rows = rows_of(dataset);
+  for (const Device device : devices())
+    for (const KernelParams& kernel :
+         {KernelParams{.type = KernelType::rbf, .gamma = 0.3}, KernelParams{.type = KernelType::linear}}) {
+      SvmParams params;
+      params.kernel = kernel;
+      const auto fits = train_sheaf(context_on(device), dataset, sheaf, params);
+      for (std::size_t t = 0; t < fits.tasks.size(); ++t) {
+        SCOPED_TRACE(to_string(device) + " task " + std::to_string(t));
+        expect_optimal(rows, sheaf, t, params, fits.tasks[t]);
+      }
+    }
+}
+
+TEST(Svm, PairsKeepTheLimitOfSteps) {
+  for (const Device device : devices()) {
+    Table<double> table(500, 6, false, SvmKind::c_svc);
+    table.sheaf.tasks = {{0, 0, 1, 4, 4}, {1, 2, 1, 4, 4}};
+    SvmParams params;
+    params.kernel.gamma = 0.1;
+    params.max_iterations = 7;
+    for (const auto& fit : train_sheaf(context_on(device), table.dataset, table.sheaf, params).tasks) {
+      EXPECT_FALSE(fit.converged);
+      EXPECT_EQ(fit.iterations, 7);
+      EXPECT_GT(fit.violation, params.tolerance);
+    }
+  }
+}
 
 /// Few entries in many features, and many features in full: other products than those of narrow tables.
 TEST(Svm, WideRowsAreOptimal) {

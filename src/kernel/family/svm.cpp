@@ -137,7 +137,11 @@ class SvmSearch : public FamilySearch {
   BatchLimits limits(const Context& context, const SplitCounts& counts) const override {
     const auto memory = context.memory();
     const auto bytes = std::max<std::int64_t>(dataset_.rows(), 1) * std::int64_t{2 * sizeof(double)};
-    const auto fitting = std::clamp<std::int64_t>(memory / decisions_share / bytes, 1, most_tasks);
+    // A pair of many classes has few of the rows.
+    const auto classes = std::ssize(labels_.class_names);
+    const bool pairs = tasks() > classes;
+    const auto most = most_tasks * (pairs ? std::max<std::int64_t>(1, classes / 4) : 1);
+    const auto fitting = std::clamp<std::int64_t>(memory / decisions_share / bytes, 1, most);
     return {memory, static_cast<std::int32_t>(fitting), counts.all, false};
   }
 

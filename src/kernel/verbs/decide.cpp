@@ -5,6 +5,7 @@
 #include <sheaf/error.hpp>
 #include <sheaf/solvers/svm.hpp>
 
+#include "core/parallel.hpp"
 #include "kernel/verbs/ops.hpp"
 
 namespace sheaf {
@@ -16,32 +17,48 @@ struct Union {
   Coefficients coefficients;
 };
 
-Union unite(std::span<const BinarySvm> svms, std::int64_t rows) {
-  Union all;
-  std::vector<std::int64_t> next(static_cast<std::size_t>(rows), 0);  // by row: its SVMs, then where they begin
-  for (const BinarySvm& svm : svms)
-    for (const std::int32_t row : svm.rows) {
+/// Calls work(part, number of the SVM) for all SVMs, a part in order on one thread.
+template <class Work>
+void for_svms(int threads, std::int64_t parts, std::int64_t svms, const Work& work) {
+  parallel_for(threads, parts, [&](std::int64_t part) {
+    const Range range = part_of(svms, parts, part);
+    for (auto m = range.begin; m < range.end; ++m) work(static_cast<std::size_t>(part), static_cast<std::size_t>(m));
+  });
+}
+
+/// `rows`: of which the support vectors are some.
+Union unite(std::span<const BinarySvm> svms, std::int64_t rows, int threads) {
+  constexpr std::int64_t svms_of_a_part = 64;
+  const std::int64_t parts = parts_for(std::ssize(svms), svms_of_a_part, threads, 1);
+  // By part and row: how many SVMs have it, then where the entries of the next one stand.
+  std::vector<std::vector<std::int64_t>> next(static_cast<std::size_t>(parts),
+                                              std::vector<std::int64_t>(static_cast<std::size_t>(rows), 0));
+  for_svms(threads, parts, std::ssize(svms), [&](std::size_t part, std::size_t m) {
+    for (const std::int32_t row : svms[m].rows) {
       require(row >= 0 && row < rows, "an SVM names rows that are not there");
-      ++next[static_cast<std::size_t>(row)];
+      ++next[part][static_cast<std::size_t>(row)];
     }
+  });
+  Union all;
   auto& [offsets, numbers, values, rhos] = all.coefficients;
   offsets.push_back(0);
   for (std::int64_t row = 0; row < rows; ++row) {
-    const std::int64_t count = std::exchange(next[static_cast<std::size_t>(row)], offsets.back());
-    if (count == 0) continue;
+    std::int64_t end = offsets.back();
+    for (auto& own : next) end += std::exchange(own[static_cast<std::size_t>(row)], end);
+    if (end == offsets.back()) continue;
     all.rows.push_back(static_cast<std::int32_t>(row));
-    offsets.push_back(offsets.back() + count);
+    offsets.push_back(end);
   }
   numbers.resize(static_cast<std::size_t>(offsets.back()));
   values.resize(numbers.size());
-  for (std::size_t m = 0; m < svms.size(); ++m) {
-    rhos.push_back(svms[m].rho);
+  for_svms(threads, parts, std::ssize(svms), [&](std::size_t part, std::size_t m) {
     for (std::size_t k = 0; k < svms[m].rows.size(); ++k) {
-      const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(svms[m].rows[k])]++);
+      const auto at = static_cast<std::size_t>(next[part][static_cast<std::size_t>(svms[m].rows[k])]++);
       numbers[at] = static_cast<std::int32_t>(m);
       values[at] = svms[m].coefficients[k];
     }
-  }
+  });
+  for (const BinarySvm& svm : svms) rhos.push_back(svm.rho);
   return all;
 }
 
@@ -51,7 +68,7 @@ template <class T>
 void decide_rows(const Context& context, const KernelParams& kernel, const Dataset<T>& support,
                  std::span<const BinarySvm> svms, const Queries<T>& queries, BlockView<double> decisions) {
   const auto known = kernel.type == KernelType::precomputed ? queries.dataset.features() : support.rows();
-  const Union all = unite(svms, known);
+  const Union all = unite(svms, known, context.threads());
   if (!queries.rows.empty())
     add_decisions(context, Deciders<T>{kernel, support, all.rows, all.coefficients}, queries, decisions);
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "core/host_device.hpp"
 #include "cuda/stop_flag.cuh"
 #include "kernel/verbs/full_pair.hpp"
 #include "kernel/verbs/tasks_cuda.cuh"
