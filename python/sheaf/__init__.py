@@ -3,6 +3,7 @@
 from ._core import __version__, devices
 from ._reading import read_data
 from .auto import AutoClassifier, AutoRegressor
+from .doubts import data_findings
 from .feature_selection import InformationSelector, StabilitySelector
 from .glm import GammaRegressor, PoissonRegressor, TweedieRegressor
 from .linear_model import (
@@ -68,6 +69,7 @@ __all__ = [
     "StabilitySelector",
     "TweedieRegressor",
     "__version__",
+    "data_findings",
     "devices",
     "load_model",
     "read_data",

@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,7 +25,13 @@ from ._docs import Documented
 
 Array = np.ndarray[Any, Any]
 _FEW_ROWS, _FEW_VALUES = 200, 20000
-_NAMES_OF_COMMANDS = {"sheaf search": "SheafSearchCV", "sheaf select": "InformationSelector"}
+_NAMES_OF_COMMANDS = {
+    "sheaf search": "SheafSearchCV",
+    "sheaf select": "InformationSelector",
+    " (--ignore)": "",
+    "say --missing-codes with that value, and fill in: --impute median": "make it NaN, and fill in (SimpleImputer)",
+    "say --missing-codes if": "make it NaN if",
+}
 
 
 def is_small(estimator: Any, X: Any) -> bool:
@@ -90,6 +97,20 @@ def check_squares(X: Any) -> None:
         raise ValueError(f"X has values that are too large, up to {largest:.3g} in size: scale the features")
 
 
+def in_own_words(text: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
+    """A message of the library with the names that users of this package know: those of flags, or of `names`."""
+    text = text.removeprefix("memory: ")  # in place of a file's name
+    for program, name in _NAMES_OF_COMMANDS.items():
+        text = text.replace(program, name)
+    text = re.sub(r"(?<!-)-[a-z] \d+, ", "", text)  # LIBSVM's spelling of the same
+
+    def spell(flag: re.Match[str]) -> str:
+        name = names.get(flag[1], flag[1].replace("-", "_"))
+        return f"{name}={flag[2]}" if flag[2] else name
+
+    return re.sub(r"--([a-z][a-z0-9-]*)(?: (\d[\d.e+-]*\d|\d))?", spell, text)
+
+
 class SheafEstimator(Documented, BaseEstimator):  # type: ignore[misc]
     """A model of the C++ library. Subclasses say its kind, its settings and what a search can vary."""
 
@@ -151,17 +172,9 @@ class SheafEstimator(Documented, BaseEstimator):  # type: ignore[misc]
 
     def _in_own_words(self, text: str, settings: Iterable[Setting]) -> str:
         """A message of the library with the names that users of this package know."""
-        names = {setting.name: setting.parameter for setting in settings if setting.parameter in self._axes}
-        text = text.removeprefix("memory: ")  # in place of a file's name
-        for program, name in _NAMES_OF_COMMANDS.items():
-            text = text.replace(program, name)
-        text = re.sub(r"(?<!-)-[a-z] \d+, ", "", text)  # LIBSVM's spelling of the same
-
-        def spell(flag: re.Match[str]) -> str:
-            name = names.get(flag[1], flag[1].replace("-", "_"))
-            return f"{name}={flag[2]}" if flag[2] else name
-
-        return re.sub(r"--([a-z][a-z0-9-]*)(?: (\d[\d.e+-]*\d|\d))?", spell, text)
+        return in_own_words(
+            text, {setting.name: setting.parameter for setting in settings if setting.parameter in self._axes}
+        )
 
     def _context(self) -> _core.Context:
         return self._context_for(getattr(self, "verbose", 0))

@@ -45,6 +45,13 @@ def _is_plain(estimator: Any, X: Any) -> bool:
     )
 
 
+def check_matrix(X: Any) -> Any:
+    """The rows of data that no estimator has seen; NaN stands for a missing value."""
+    if is_on_gpu(X):
+        return X
+    return check_array(X, accept_sparse=["csr", "csc"], dtype=_FLOATS, **finite_setting("allow-nan"))
+
+
 def search_weighs_scores() -> bool:
     """Whether GridSearchCV hands sample_weight to scorers."""
     return hasattr(BaseSearchCV, "_check_scorers_accept_sample_weight")

@@ -33,6 +33,7 @@ from ._compat import validate
 from ._data import class_names, dtype_of, is_on_gpu, make_dataset
 from ._pipelines import Steps, last_step, read_steps
 from ._scoring import HeldOut, own_score, takes_weights
+from .doubts import warn_of
 
 _MOST_TARGETS = 32  # splits whose training labels are kept
 _WASTE = 1.5  # a search over a product of values may hold this many times the points that are wanted
@@ -154,6 +155,13 @@ class Data:
         else:
             dataset.set_numbers(np.ascontiguousarray(self.labels, dtype=np.float64))
         return dataset
+
+    def warn_of_doubts(self) -> list[str]:
+        """Warns of what may mislead in the rows that the library reads, and returns notes on them."""
+        if "checked" not in vars(self):  # steps in front of the model take other rows
+            return []
+        context = self.model._context_for(0)
+        return warn_of(context, self.make_dataset(context, self.model), self.checked)
 
     def target_of(self, rows: Array) -> tuple[Array, Array | None]:
         """Labels and weights of some rows."""

@@ -84,8 +84,8 @@ class SheafSearchCV(GridSearchCV):  # type: ignore[misc]
     multimetric_ : bool
         Whether there are several scores.
     notes_ : list of str
-        What is to be known of the search: rows that have the same features and lie in training and test rows of a
-        split, for example.
+        What is to be known of the data and the search: features that never change, rows that have the same features
+        and lie in training and test rows of a split. Doubts about the data (see :func:`data_findings`) are warnings.
 
     Examples
     --------
@@ -171,7 +171,7 @@ class SheafSearchCV(GridSearchCV):  # type: ignore[misc]
         work.run()
         work.warn()
         self.cv_results_ = _results(params, work)
-        self.notes_ = work.notes or []
+        self.notes_ = [*data.warn_of_doubts(), *(work.notes or [])]
         self.multimetric_ = several or "mean_test_score" not in self.cv_results_
         self.n_splits_ = len(splits)
         scorers = {name: get_scorer(score) if isinstance(score, str) else score for name, score in scores.items()}

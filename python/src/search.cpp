@@ -108,6 +108,11 @@ void add_search(py::module_& module) {
       .def("html", [](const SearchResult& result) { return search_html(result); })
       .def_readonly("warnings", &SearchResult::warnings)
       .def_readonly("notes", &SearchResult::notes);
+  module.def("findings", [](const Surroundings& surroundings, const AnyDataset& dataset) {
+    bindings::Value found;
+    run(surroundings, [&](const Context& context) { found = bindings::findings_table(context, dataset.any); });
+    return records_of(found);
+  });
   module.def("search_grid", &search_grid);
   module.def("search_models", &search_models);
   module.def("study", &study);

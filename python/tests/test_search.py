@@ -473,3 +473,34 @@ def test_equal_rows_on_both_sides_of_given_splits_are_noted():
     assert any("120 of 120 rows have the same features as another row" in note for note in search.notes_)
     together = sheaf.SheafSearchCV(sheaf.LogisticRegression(), {"C": [0.1, 1]}, cv=KFold(4)).fit(X, y)
     assert not any("same features" in note for note in together.notes_)
+
+
+def _doubtful():
+    """The label among the features, a code for missing values, and a feature that never changes."""
+    X, y = IRIS
+    gaps = np.r_[np.full(30, -999.0), X[30:, 0]]
+    return np.column_stack([X, y, gaps, np.ones(len(y))]), y
+
+
+def test_doubts_about_the_data():
+    X, y = _doubtful()
+    found = {one["code"]: one for one in sheaf.data_findings(pd.DataFrame(X).rename(columns=lambda k: f"x{k}"), y)}
+    assert {code: one["level"] for code, one in found.items()} == {
+        "leak": "warning",
+        "missing-codes": "warning",
+        "constant-features": "note",
+    }
+    assert "x4" in found["leak"]["message"] and "x5 (-999)" in found["missing-codes"]["message"]
+    assert not any("--" in one["message"] or "ignore" in one["message"] for one in found.values())
+    assert sheaf.data_findings(*NUMBERS) == []
+    assert [one["code"] for one in sheaf.data_findings(X[:, 5:], np.linspace(0, 1, 150))] == list(found)[1:]
+    with pytest.raises(ValueError, match="150 rows, and y has 3"):
+        sheaf.data_findings(X, y[:3])
+
+
+def test_searches_warn_of_doubts_about_the_data():
+    X, y = _doubtful()
+    with pytest.warns(UserWarning) as said:
+        search = sheaf.SheafSearchCV(sheaf.LogisticRegression(), {"C": [0.1, 1]}).fit(X, y)
+    assert sum("alone determines" in str(one.message) for one in said) == 1
+    assert any("never changes" in note for note in search.notes_)

@@ -161,6 +161,10 @@ core_search <- function(control, x, about, kind, settings, space, search_setting
     .Call(`_sheaf_core_search`, control, x, about, kind, settings, space, search_settings, pipeline, folds, weights, refit, study)
 }
 
+core_findings <- function(control, x, about) {
+    .Call(`_sheaf_core_findings`, control, x, about)
+}
+
 core_search_html <- function(pointer) {
     .Call(`_sheaf_core_search_html`, pointer)
 }

@@ -10,7 +10,7 @@
 #' `predict()` and partial `residuals()`; of Cox models `survival::survfit()`, `survival::concordance()`,
 #' `survival::basehaz()`, `survival::cox.zph()`, expected events and survival of `predict()`, and score, Schoenfeld and
 #' dfbeta `residuals()`. A Cox model of a formula is a `coxph` object too. Functions for `glm()` that are not generic
-#' take what `as_glm()` makes: `stats::dffits(as_glm(fit))`.
+#' take what `as_glm()` makes: `stats::add1(as_glm(fit), ~ . + x)`.
 #'
 #' @param object a [sheaf_glm()] without a penalty; of `as_coxph()` one of a formula. Multinomial and tweedie models
 #'   have no such objects; negative binomial ones need package MASS.
@@ -100,6 +100,21 @@ dfbeta.sheaf_glm <- function(model, ...) stats::dfbeta(as_glm(model), ...)
 #' @export
 dfbetas.sheaf_glm <- function(model, ...) stats::dfbetas(as_glm(model), ...)
 
+# Functions of stats that are not generic, and read parts of lm() objects.
+as_known <- function(model) if (inherits(model, "sheaf_glm")) as_glm(model) else model
+
+#' @rdname diagnostics
+#' @export
+influence.measures <- function(model, ...) stats::influence.measures(as_known(model), ...)
+
+#' @rdname diagnostics
+#' @export
+dffits <- function(model, ...) stats::dffits(as_known(model), ...)
+
+#' @rdname diagnostics
+#' @export
+covratio <- function(model, ...) stats::covratio(as_known(model), ...)
+
 #' @rdname diagnostics
 #' @importFrom stats profile
 #' @export
@@ -135,6 +150,20 @@ estfun.sheaf_glm <- function(x, ...) {
 bread.sheaf_glm <- function(x, ...) {
   if (inherits(x, "sheaf_cox")) return(sandwich::bread(as_coxph(x), ...))
   sandwich::bread(as_glm(x), ...)
+}
+
+# Resampled rows are trained on anew by update(), which finds them where the formula looks: in sandwich too if that is
+# not attached.
+#' @exportS3Method sandwich::vcovBS
+vcovBS.sheaf_glm <- function(x, ...) {
+  if (is.null(x$formula)) stop_argument("x", "was trained on a matrix: train it by a formula")
+  if (is.matrix(x$coefficients)) stop_argument("x", "is a multinomial model, and vcovBS() takes one column of coefficients")
+  visible <- new.env(parent = environment(x$terms))
+  assign(".vcovBSenv", sandwich::.vcovBSenv, envir = visible)
+  environment(x$terms) <- visible
+  x$call$formula <- x$formula
+  environment(x$call$formula) <- visible
+  utils::getS3method("vcovBS", "default", envir = asNamespace("sandwich"))(x, ...)
 }
 
 # For package emmeans: the data of a model, and its means as combinations of coefficients.

@@ -13,15 +13,16 @@ need_means <- function(object, argument = "object") {
 #' and Cox models, nor for penalised ones, which have no covariance.
 #'
 #' `extractAIC()`, `model.frame()`, `model.matrix()` and `weights()` are there too, so that [stats::step()] and
-#' [stats::drop1()] work.
+#' [stats::drop1()] work. `influence.measures()`, `dffits()` and `covratio()` are not generic in stats: those of this
+#' package take its models, and pass all others on to stats.
 #'
-#' @param x,model,fitted a [sheaf_glm()].
+#' @param x,model,fitted a [sheaf_glm()]; of `influence.measures()`, `dffits()` and `covratio()` any model.
 #' @param which the plots: 1, residuals by fitted values; 2, their quantiles by normal ones; 3, roots of their sizes by
 #'   fitted values; 5, residuals by leverage.
 #' @param type of residuals.
-#' @param ... passed on to [graphics::plot()], else not used.
-#' @return A number for each row; `dfbeta()` and `dfbetas()` a matrix, `influence()` a list as of [stats::influence()];
-#'   `profile()` what [stats::profile()] gives of `glm()`; `plot()` nothing.
+#' @param ... passed on to [graphics::plot()] and to functions of stats, else not used.
+#' @return A number for each row; `dfbeta()` and `dfbetas()` a matrix, `influence()` a list as of [stats::influence()],
+#'   `influence.measures()` its table; `profile()` what [stats::profile()] gives of `glm()`; `plot()` nothing.
 #' @examples
 #' fit <- sheaf_glm(mpg ~ wt + hp, data = mtcars)
 #' head(hatvalues(fit))

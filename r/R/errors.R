@@ -23,7 +23,7 @@ core <- function(expr) {
 
 # The library speaks of flags of its command line where R has arguments.
 as_arguments <- function(text) {
-  text <- gsub("--([a-z][a-z0-9-]*) ([-+.0-9e]+|[a-z][a-z-]*)", "\\1 = \\2", text)
+  text <- gsub("--([a-z][a-z0-9-]*) (?!with |if )([-+.0-9e]+|[a-z][a-z-]*)", "\\1 = \\2", text, perl = TRUE)
   gsub("--([a-z][a-z0-9-]*)", "\\1", text)
 }
 

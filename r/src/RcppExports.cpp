@@ -509,6 +509,18 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_findings
+Rcpp::RObject core_findings(const Rcpp::List& control, SEXP x, const Rcpp::List& about);
+RcppExport SEXP _sheaf_core_findings(SEXP controlSEXP, SEXP xSEXP, SEXP aboutSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type control(controlSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type x(xSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type about(aboutSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_findings(control, x, about));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_search_html
 std::string core_search_html(SEXP pointer);
 RcppExport SEXP _sheaf_core_search_html(SEXP pointerSEXP) {
@@ -644,6 +656,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_sheaf_core_percolator", (DL_FUNC) &_sheaf_core_percolator, 3},
     {"_sheaf_core_read", (DL_FUNC) &_sheaf_core_read, 3},
     {"_sheaf_core_search", (DL_FUNC) &_sheaf_core_search, 12},
+    {"_sheaf_core_findings", (DL_FUNC) &_sheaf_core_findings, 3},
     {"_sheaf_core_search_html", (DL_FUNC) &_sheaf_core_search_html, 1},
     {"_sheaf_core_metrics", (DL_FUNC) &_sheaf_core_metrics, 0},
     {"_sheaf_core_axes", (DL_FUNC) &_sheaf_core_axes, 1},

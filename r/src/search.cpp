@@ -87,6 +87,16 @@ Rcpp::List core_search(const Rcpp::List& control, SEXP x, const Rcpp::List& abou
 }
 
 // [[Rcpp::export(rng = false)]]
+Rcpp::RObject core_findings(const Rcpp::List& control, SEXP x, const Rcpp::List& about) {
+  const auto rows = rows_of(x, about);
+  bindings::Value found;
+  run_on(surroundings_of(control), rows, [&](const sheaf::Context& context, const bindings::AnyDataset& dataset) {
+    found = bindings::findings_table(context, dataset);
+  });
+  return to_r(found);
+}
+
+// [[Rcpp::export(rng = false)]]
 std::string core_search_html(SEXP pointer) {
   const Rcpp::XPtr<sheaf::SearchResult> result(pointer);
   return sheaf::search_html(*result);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -101,6 +102,18 @@ inline List read(const Context& context, const std::string& file, const ReadOpti
   auto list = describe(dataset);
   list.add("x", matrix_of(context, dataset, by_columns));
   return list;
+}
+
+/// What may mislead in the data, as `sheaf fit` reports it.
+inline Value findings_table(const Context& context, const AnyDataset& dataset) {
+  const auto list = std::visit([&](const auto& one) { return data_findings(context, one); }, dataset);
+  return Table(list)
+      .column("level",
+              [](const Finding& one) {
+                return std::string_view(one.level == Finding::Level::warning ? "warning" : "note");
+              })
+      .column("code", &Finding::code)
+      .column("message", &Finding::message);
 }
 
 inline Value devices_table() {

@@ -9,7 +9,11 @@ test_that("what leaving out rows changes is that of glm()", {
   for (part in c("hat", "sigma", "dev.res", "pear.res")) {
     expect_close(influence(ours)[[part]], influence(theirs)[[part]])
   }
-  expect_close(stats::dffits(as_glm(ours)), stats::dffits(theirs))
+  expect_close(dffits(ours), stats::dffits(theirs))
+  expect_close(covratio(ours), stats::covratio(theirs))
+  expect_close(influence.measures(ours)$infmat, stats::influence.measures(theirs)$infmat)
+  expect_identical(influence.measures(ours)$is.inf, stats::influence.measures(theirs)$is.inf)
+  expect_equal(dffits(stats::lm(mpg ~ wt, mtcars)), stats::dffits(stats::lm(mpg ~ wt, mtcars)))
   weighted <- sheaf_glm(breaks ~ wool, data = warpbreaks, weights = as.numeric(tension), family = poisson)
   expect_close(rstudent(weighted), rstudent(stats::glm(breaks ~ wool, data = warpbreaks, weights = as.numeric(tension),
                                                        family = poisson, control = exact)))
@@ -38,6 +42,14 @@ test_that("clustered and other sandwiches are those of package sandwich", {
   skip_if_not_installed("sandwich")
   expect_close(sandwich::vcovCL(ours, cluster = infert$stratum), sandwich::vcovCL(theirs, cluster = infert$stratum))
   expect_close(sandwich::vcovHC(ours, "HC3"), sandwich::vcovHC(theirs, "HC3"))
+  boot <- function(fit, ...) {
+    set.seed(1)
+    sandwich::vcovBS(fit, R = 5, ...)
+  }
+  expect_close(boot(ours), boot(theirs))
+  expect_close(boot(ours, cluster = infert$education), boot(theirs, cluster = infert$education))
+  expect_names_argument(boot(sheaf_glm(as.matrix(mtcars["wt"]), mtcars$mpg)), "x")
+  expect_names_argument(boot(sheaf_glm(Species ~ Sepal.Width, data = iris)), "x")
   expect_close(sandwich::sandwich(sheaf_glm(mpg ~ wt, data = mtcars)),
                sandwich::sandwich(stats::glm(mpg ~ wt, data = mtcars)))
 })

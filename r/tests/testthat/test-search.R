@@ -178,6 +178,17 @@ test_that("numbers are searched without a model, and doubts about the data are w
   expect_warning(sheaf_search(leak, iris$Species, model = "linear", seed = 1), "copy")
 })
 
+test_that("doubts about data are found without a search, in R's words", {
+  x <- cbind(iris[, 1:4], copy = as.integer(iris$Species), same = 1, gaps = c(rep(-999, 30), iris[31:150, 3]))
+  found <- sheaf_findings(x, iris$Species)
+  expect_setequal(found$code, c("leak", "missing-codes", "constant-features"))
+  expect_identical(found$level[match(c("leak", "constant-features"), found$code)], c("warning", "note"))
+  expect_match(found$message[found$code == "leak"], "copy", fixed = TRUE)
+  expect_match(found$message[found$code == "missing-codes"], "say missing-codes with that value", fixed = TRUE)
+  expect_identical(nrow(sheaf_findings(iris[, 1:2], iris$Sepal.Length)), 0L)
+  expect_names_argument(sheaf_findings(iris[, 1:2], 1:3), "y")
+})
+
 test_that("options without a model are those of the first kind that has them", {
   found <- sheaf_search(x, iris$Species, grid = list(gamma = c(0.01, 0.1), cost = 1), seed = 1)
   expect_null(found$models)
