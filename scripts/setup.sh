@@ -23,7 +23,7 @@ case ${1:-} in
   packages) packages+=("${python[@]}" "${r[@]}" pandoc dpkg-dev file patchelf python3-venv) ;;
   site) packages=("${site[@]}") ;;
   test) extra=(openssl chromium clang clang-format clang-tidy libclang-rt-dev liblinear-tools libsvm-tools "${python[@]}" "${r[@]}"
-    r-cran-caret r-cran-mlr r-cran-quantreg r-cran-vdiffr python3-h5py python3-anndata python3-biom-format python3-openpyxl python3-onnx) ;;
+    r-cran-caret r-cran-mlr r-cran-quantreg r-cran-vdiffr dpkg-dev file patchelf python3-venv python3-h5py python3-anndata python3-biom-format python3-openpyxl python3-onnx) ;;
 esac
 
 # Servers of ssh and Slurm are for the test of several hosts; nobody else's machine gets them.

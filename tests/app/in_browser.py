@@ -97,9 +97,9 @@ class Tour:
         more = "[...document.querySelectorAll('details.more > summary')].filter(e => e.checkVisibility())"
         for summary in range(page.ask(more + ".length")):
             page.click(f"{more}[{summary}]")
-        page.type("field('folds')", "x")
+        page.type("field('number of folds')", "x")
         page.until("[...document.querySelectorAll('.field .error')].some(e => e.textContent.includes('folds'))")
-        page.type("field('folds')", "4")
+        page.type("field('number of folds')", "4")
         page.until("!document.querySelector('.field .error')")
         page.press("label.choice", "linear")
         page.press("label.choice", "svm")

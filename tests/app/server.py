@@ -323,6 +323,38 @@ def test_failures_are_said(folder):
         assert b"broken.csv:6" in server.get(f"/runs/{job['run']}/log")
 
 
+def test_failures_name_fields(folder):
+    """People see fields, not flags; the log has what the command said."""
+    (folder / "gaps.csv").write_text("a,b,label\n1,2,x\n,3,y\n4,5,x\n6,7,y\n")
+    with serving(folder) as server:
+        dataset = server.get("/datasets")["datasets"][0]
+        job = server.post("/jobs", {"task": "neighbors", "datasets": [dataset["id"]], "settings": {"k": 1}})
+        failed = server.wait_for_job(job, "failed", "done", "stopped")
+        log = server.get(f"/runs/{job['run']}/log").decode()
+        assert "--missing median" in log and "--impute" in log, log
+        for message in (failed["message"], server.get(f"/runs/{job['run']}")["message"]):
+            assert "--" not in message and "'what to put for missing values' median" in message, message
+            assert "'fill in missing values' median" in message and "gaps.csv:3" in message, message
+
+
+def test_fields_have_titles(folder):
+    """Names for people: no flags, no two fields of a form alike, and none for an option that is gone."""
+    with serving(folder) as server:
+        tasks = server.get("/parameters")["tasks"]
+    forms = {task["name"]: [one for section in task["sections"] for one in section["parameters"]] for task in tasks}
+    for task, fields in forms.items():
+        titles = [one["title"] for one in fields]
+        assert len(set(titles)) == len(titles), (task, sorted(title for title in titles if titles.count(title) > 1))
+        for one in fields:
+            shown = [one["title"], one["help"], one["default_text"], *([one["list"]["help"]] if one["list"] else [])]
+            flags = [flag for text in shown for flag in re.findall(r"--[a-z][a-z0-9-]*", text)]
+            assert not [flag for flag in flags if flag[2:] in {other["name"] for other in fields}], (task, one)
+    file = pathlib.Path(__file__).resolve().parents[2] / "src/app/forms/titles.cpp"
+    for key in re.findall(r'^ +{"([a-z0-9/-]+)", "', file.read_text(), re.MULTILINE):
+        task, _, option = key.rpartition("/")
+        assert any(one["name"] == option for one in (forms[task] if task else sum(forms.values(), []))), f"{key}: no form has it"
+
+
 def test_remedies_are_settings(folder):
     lines = ["small,large,label"] + [f"{k % 7},{k * 1000},{'xy'[k * k % 3 > 0]}" for k in range(60)] + [",5,x"]
     (folder / "gaps.csv").write_text("\n".join(lines) + "\n")

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -66,10 +67,14 @@ class Forms {
   const Json& json() const { return json_; }
   const std::vector<FormSection>& sections(const Task& task) const;
   const Commands& commands() const { return commands_; }
+  /// Messages, notes and warnings of an answer name fields by their titles, where commands name flags.
+  Json with_titles(Json answer, const std::string& task = tasks().front().name) const;
 
  private:
   Commands commands_;
-  std::vector<std::vector<FormSection>> sections_;  // of each task
+  // Of each task:
+  std::vector<std::vector<FormSection>> sections_;
+  std::vector<std::map<std::string, std::string, std::less<>>> titles_;  // by flags
   Json json_;
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::milliseconds interval{100};
+constexpr std::chrono::milliseconds interval{1000};  // after which a failed write is tried again
 constexpr std::size_t most_ended = 500;
 constexpr std::size_t most_queued = 1000;
 constexpr int signal_codes = 128;
@@ -58,14 +58,21 @@ void Jobs::save() {
 }
 
 void Jobs::watch(const std::stop_token& stop) {
-  while (!stop.stop_requested()) {
-    try {
-      const std::lock_guard lock(mutex_);
-      if (look()) save();
-    } catch (const std::exception&) {  // a full disk: it is tried again
-    }
-    std::this_thread::sleep_for(interval);
+  const std::stop_callback wake(stop, [this] { ends_.wake(); });
+  while (!stop.stop_requested()) ends_.wait(look_and_save(), interval);
+}
+
+/// The processes of the jobs that run.
+std::vector<pid_t> Jobs::look_and_save() {
+  const std::lock_guard lock(mutex_);
+  try {
+    if (look()) save();
+  } catch (const std::exception&) {  // a full disk: it is tried again
   }
+  std::vector<pid_t> processes;
+  for (const auto& job : jobs_)
+    if (is_active(job)) processes.push_back(job.process.pid);
+  return processes;
 }
 
 /// Notices what has ended and starts what is next; whether something changed.
@@ -234,6 +241,7 @@ Job Jobs::start(const Design& design) {
   jobs_.push_back(job);
   look();
   save();
+  ends_.wake();
   return locate(job.id);
 }
 
@@ -266,6 +274,7 @@ Job Jobs::resume(const std::string& id) {
   jobs_.push_back(job);
   look();
   save();
+  ends_.wake();
   return locate(id);
 }
 

@@ -13,6 +13,7 @@
 #include "app/files/folder.hpp"
 #include "app/forms/design.hpp"
 #include "app/jobs/job.hpp"
+#include "app/process/ends.hpp"
 
 namespace sheaf::app {
 
@@ -54,6 +55,7 @@ class Jobs {
   void load();
   void save();
   void watch(const std::stop_token& stop);
+  std::vector<pid_t> look_and_save();
   bool look();
   bool has_ended(Job& job);
   void launch(Job& job);
@@ -68,6 +70,7 @@ class Jobs {
   std::vector<Job> jobs_;  // queued ones in the order in which they will run
   std::int64_t last_id_ = 0;
   std::atomic<std::uint64_t> revision_ = 1;
+  Ends ends_;
   std::jthread watcher_;  // the last: it uses all else
 };
 

@@ -69,10 +69,10 @@ Response compare(Services& services, Call& call) {
   if (result.state != Work::State::ready)
     throw Refusal{400, "bad_request", result.message.empty() ? "the comparison takes too long" : result.message,
                   "runs"};
-  return json_response({{"comparison", parse_json<Json>(result.out)},
-                        {"runs", std::move(runs)},
-                        {"differences", differences(settings)},
-                        {"warnings", result.notes}});
+  return json_response(services.forms.with_titles({{"comparison", parse_json<Json>(result.out)},
+                                                   {"runs", std::move(runs)},
+                                                   {"differences", differences(settings)},
+                                                   {"warnings", result.notes}}));
 }
 
 }  // namespace

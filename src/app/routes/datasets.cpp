@@ -76,11 +76,13 @@ Response profile(Services& services, Call& call) {
   const auto words = reading_words(services, file, asked_reading(services, call, file));
   const auto result = services.work.run(work_key(file, words), words, 1s);
   if (result.state == Work::State::running) return json_response({{"state", "running"}, {"seconds", result.seconds}});
-  if (result.state == Work::State::failed) return json_response({{"state", "failed"}, {"message", result.message}});
+  if (result.state == Work::State::failed)
+    return json_response(services.forms.with_titles({{"state", "failed"}, {"message", result.message}}));
   auto found = parse_json<Json>(result.out);
   if (found.is_object() && found.contains("rows") && found.contains("features"))
     services.sizes.keep(file, {found["rows"].get<std::int64_t>(), found["features"].get<std::int64_t>()});
-  return json_response({{"state", "ready"}, {"profile", std::move(found)}, {"notes", result.notes}});
+  return json_response(
+      services.forms.with_titles({{"state", "ready"}, {"profile", std::move(found)}, {"notes", result.notes}}));
 }
 
 Response rows(Services& services, Call& call) {

@@ -21,7 +21,8 @@ Response design(Services& services, Call& call) {
   const auto design = design_from(services, call.object());
   Json errors = Json::array();
   for (const auto& error : design.errors)
-    errors.push_back({{"field", error.field.empty() ? Json() : Json(error.field)}, {"message", error.message}});
+    errors.push_back(services.forms.with_titles(
+        {{"field", error.field.empty() ? Json() : Json(error.field)}, {"message", error.message}}, design.task->name));
   const auto words = words_with_output(design);
   const auto python = python_text(design);
   const auto r = r_text(design);
@@ -43,8 +44,10 @@ Response estimate(Services& services, Call& call) {
   const auto file = find_dataset(services, Folder::id_of(design.datasets.front()));
   const auto result = services.work.run(work_key(file, words), words, 1s);
   if (result.state == Work::State::running) return json_response({{"state", "running"}, {"seconds", result.seconds}});
-  if (result.state == Work::State::failed) return json_response({{"state", "failed"}, {"message", result.message}});
-  return json_response({{"state", "ready"}, {"estimate", parse_json<Json>(result.out)}});
+  const Json answer = result.state == Work::State::failed
+                          ? Json{{"state", "failed"}, {"message", result.message}}
+                          : Json{{"state", "ready"}, {"estimate", parse_json<Json>(result.out)}};
+  return json_response(services.forms.with_titles(answer, design.task->name));
 }
 
 }  // namespace

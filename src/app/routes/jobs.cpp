@@ -56,22 +56,23 @@ Json jobs_json(Services& services) {
     const bool active = job.state == JobState::running || job.state == JobState::stopping;
     Json datasets = Json::array();
     for (const auto& path : job.datasets) datasets.push_back(Folder::id_of(path));
-    list.push_back({{"id", job.id},
-                    {"name", job.folder},
-                    {"task", job.task},
-                    {"datasets", std::move(datasets)},
-                    {"dataset_paths", job.datasets},
-                    {"settings", job.settings},
-                    {"command", command_text(job.words)},
-                    {"state", to_string(job.state)},
-                    {"run", Folder::id_of(job.folder)},
-                    {"position", job.state == JobState::queued ? Json(position++) : Json()},
-                    {"created", job.created},
-                    {"started", job.started > 0 ? Json(job.started) : Json()},
-                    {"ended", job.ended > 0 ? Json(job.ended) : Json()},
-                    {"exit_code", job.exit_code ? Json(*job.exit_code) : Json()},
-                    {"message", job.message},
-                    {"progress", active ? read_progress(services.jobs.progress_of(job.id)) : Json()}});
+    Json one{{"id", job.id},
+             {"name", job.folder},
+             {"task", job.task},
+             {"datasets", std::move(datasets)},
+             {"dataset_paths", job.datasets},
+             {"settings", job.settings},
+             {"command", command_text(job.words)},
+             {"state", to_string(job.state)},
+             {"run", Folder::id_of(job.folder)},
+             {"position", job.state == JobState::queued ? Json(position++) : Json()},
+             {"created", job.created},
+             {"started", job.started > 0 ? Json(job.started) : Json()},
+             {"ended", job.ended > 0 ? Json(job.ended) : Json()},
+             {"exit_code", job.exit_code ? Json(*job.exit_code) : Json()},
+             {"message", job.message},
+             {"progress", active ? read_progress(services.jobs.progress_of(job.id)) : Json()}};
+    list.push_back(services.forms.with_titles(std::move(one), job.task));
   }
   return {{"jobs", std::move(list)}};
 }

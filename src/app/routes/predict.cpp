@@ -44,6 +44,11 @@ std::string model_of(Services& services, const Json& body) {
   return services.folder.relative(services.folder.find(path));
 }
 
+Response answer(Services& services, const std::string& id, std::int64_t from, std::int64_t count,
+                std::chrono::milliseconds wait, int status = 200) {
+  return json_response(services.forms.with_titles(services.predictions.page(id, from, count, wait)), status);
+}
+
 Response predict(Services& services, Call& call) {
   const auto body = call.object();
   PredictionRequest request;
@@ -63,12 +68,12 @@ Response predict(Services& services, Call& call) {
   if (body.contains("explain") && body["explain"].is_boolean()) request.explain = body["explain"].get<bool>();
   if (body.contains("explain_count") && body["explain_count"].is_number_unsigned())
     request.explain_count = std::max<std::int64_t>(1, body["explain_count"].get<std::int64_t>());
-  return json_response(services.predictions.page(services.predictions.start(request, key), 0, 100, 2s), 201);
+  return answer(services, services.predictions.start(request, key), 0, 100, 2s, 201);
 }
 
 Response prediction(Services& services, Call& call) {
   const auto from = call.number("from", 0, 0, std::int64_t{1} << 60);
-  return json_response(services.predictions.page(call.id(), from, call.number("count", 100, 1, 1000), 1s));
+  return answer(services, call.id(), from, call.number("count", 100, 1, 1000), 1s);
 }
 
 Response prediction_file(Services& services, Call& call) {

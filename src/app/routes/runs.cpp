@@ -125,7 +125,7 @@ Response one(Services& services, Call& call) {
   json["progress"] = run.state == "running" ? services.runs.progress_of(run) : Json();
   json["message"] = run.job ? run.job->message : std::string();
   json["command"] = command_of(services, run);
-  return json_response(json);
+  return json_response(run.job ? services.forms.with_titles(std::move(json), run.job->task) : json);
 }
 
 /// A file in the folder of a run; names of folders below it are refused.
