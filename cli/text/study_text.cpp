@@ -9,6 +9,7 @@
 #include <sheaf/solvers/elastic_net.hpp>
 
 #include "core/text.hpp"
+#include "statistics/distributions.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
 #include "text/score_text.hpp"
@@ -19,12 +20,6 @@ namespace {
 constexpr int bar_width = 20;
 constexpr std::size_t most_features = 25;
 constexpr std::size_t name_width = 40;
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const auto half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 std::string scores_text(const SearchResult& r) {
   std::vector<std::vector<std::string>> rows;

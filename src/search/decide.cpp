@@ -11,17 +11,13 @@
 #include "family/family.hpp"
 #include "search/candidates/automatic.hpp"
 #include "search/plan/make_search.hpp"
+#include "search/plan/plan.hpp"
 
 namespace sheaf {
 namespace engine {
 namespace {
 
 constexpr std::int32_t default_folds = 5;
-
-bool by_groups(SplitKind kind) {
-  return kind == SplitKind::group_k_fold || kind == SplitKind::stratified_group_k_fold ||
-         kind == SplitKind::group_shuffle;
-}
 
 /// Weights and splits that columns of the dataset hold.
 void use_row_columns(const RowColumns& columns, SearchOptions& options) {

@@ -1,5 +1,6 @@
 #include "statistics/distributions.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <limits>
@@ -104,6 +105,12 @@ double trigamma(double x) {
   for (; x < 10; ++x) result += 1 / (x * x);
   const double r = 1 / (x * x);
   return result + 1 / x + r / 2 + r / x * (1.0 / 6 - r * (1.0 / 30 - r * (1.0 / 42 - r * (1.0 / 30 - r * 5 / 66))));
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const auto half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 }  // namespace sheaf

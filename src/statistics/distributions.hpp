@@ -1,5 +1,7 @@
-// Distributions of test statistics.
+// Distributions of test statistics, and medians.
 #pragma once
+
+#include <vector>
 
 namespace sheaf {
 
@@ -11,6 +13,9 @@ double two_tails_quantile(double share, double freedom);
 
 /// The share of the chi-squared distribution with `freedom` degrees of freedom above x.
 double chi_squared_tail(double x, double freedom);
+
+/// The mean of the middle two of an even number of values; requires one at least.
+double median(std::vector<double> values);
 
 double digamma(double x);
 double trigamma(double x);

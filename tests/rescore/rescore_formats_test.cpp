@@ -5,6 +5,7 @@
 
 #include <sheaf/generate.hpp>
 #include <sheaf/io.hpp>
+#include <sheaf/neighbors.hpp>
 #include <sheaf/rescore.hpp>
 
 #include "data/bytes/sink.hpp"
@@ -331,6 +332,25 @@ TEST(Formats, PlacesAndScansMustBeNumbersThatFit) {
                   .find("attribute start_scan"),
               std::string::npos)
         << scan;
+}
+
+std::string by_ending(std::span<const Format> table, std::string_view path) {
+  const auto* format = find_format_by_ending(table, path);
+  return format == nullptr ? "none" : std::string(format->name);
+}
+
+TEST(Formats, EndingsAreLookedUpInTheTableOfAnyKindOfFile) {
+  EXPECT_EQ(by_ending(match_formats(), "runs/a.pin"), "pin");
+  EXPECT_EQ(by_ending(match_formats(), "a.pep.xml"), "pepxml");
+  EXPECT_EQ(by_ending(match_formats(), "a.pepXML"), "pepxml");
+  EXPECT_EQ(by_ending(match_formats(), "a.mzid.gz"), "mzidentml") << "compression left aside";
+  EXPECT_EQ(by_ending(match_formats(), "run.pin/a.txt"), "none") << "the ending of a folder";
+  EXPECT_EQ(by_ending(match_formats(), "pin"), "none");
+  EXPECT_EQ(by_ending(match_formats(), ""), "none");
+  EXPECT_EQ(by_ending(neighbor_formats(), "near.bin"), "binary");
+  EXPECT_EQ(by_ending(neighbor_formats(), "near.npy"), "npy");
+  EXPECT_EQ(by_ending(formats(), "a.tsv.zst"), "csv");
+  EXPECT_EQ(by_ending(formats(), "a.pin"), "none");
 }
 
 }  // namespace rescore_formats_test

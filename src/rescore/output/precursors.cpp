@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "data/text/number.hpp"
+#include "rescore/input/other_formats.hpp"
 #include "rescore/input/psms.hpp"
 #include "rescore/output/peptide_text.hpp"
 
@@ -18,12 +18,6 @@ constexpr double measured_tolerance = 0.3;     // Da: units differ by a proton a
 constexpr double calculated_tolerance = 0.02;  // Da: digits that engines round away
 constexpr double longest_minutes = 300;        // of a run; larger times are seconds
 constexpr double seconds_a_minute = 60;
-
-std::optional<double> number_of(std::string_view text) {
-  double value = 0;
-  if (parse_whole_number(text, value) != NumberStatus::ok) return std::nullopt;
-  return value;
-}
 
 std::string_view unit_text(MassUnit unit) {
   return unit == MassUnit::neutral ? "neutral masses" : unit == MassUnit::protonated ? "[M+H]+" : "m/z";
@@ -65,13 +59,13 @@ Precursors::Precursors(const RescoreResult& result) {
   for (const auto row : result.psms.rows) {
     const auto psm = result.text(row);
     if (psm.has_units) continue;
-    longest = std::max(longest, number_of(psm.time).value_or(0));
+    longest = std::max(longest, optional_number(psm.time).value_or(0));
     if (psm.charge <= 0 || asked == most_asked) continue;
     const auto mass = monoisotopic_mass(take_apart(psm.peptide));
     if (!mass) continue;
     ++asked;
     if (psm.mass != 0) measured.add(psm.mass, *mass, psm.charge);
-    if (const auto value = number_of(psm.calculated_mass)) calculated.add(*value, *mass, psm.charge);
+    if (const auto value = optional_number(psm.calculated_mass)) calculated.add(*value, *mass, psm.charge);
   }
   measured_ = measured.unit();
   calculated_ = calculated.unit();
@@ -86,13 +80,13 @@ std::optional<double> Precursors::measured(const PsmView& psm) const {
 
 std::optional<double> Precursors::calculated(const PsmView& psm) const {
   const auto unit = psm.has_units ? MassUnit::neutral : calculated_;
-  const auto value = number_of(psm.calculated_mass);
+  const auto value = optional_number(psm.calculated_mass);
   if (!value || psm.charge <= 0 || unit == MassUnit::unknown) return std::nullopt;
   return to_mass_to_charge(*value, unit, psm.charge);
 }
 
 std::optional<double> Precursors::seconds(const PsmView& psm) const {
-  const auto value = number_of(psm.time);
+  const auto value = optional_number(psm.time);
   if (!value || psm.has_units) return value;
   return time_factor_ == 0 ? std::nullopt : std::optional(*value * time_factor_);
 }

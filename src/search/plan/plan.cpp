@@ -17,11 +17,6 @@ std::vector<std::int32_t> taken(std::span<const std::int32_t> values, std::span<
   return result;
 }
 
-bool by_groups(SplitKind kind) {
-  return kind == SplitKind::group_k_fold || kind == SplitKind::stratified_group_k_fold ||
-         kind == SplitKind::group_shuffle;
-}
-
 /// The kind that does the same with groups.
 SplitKind with_groups(SplitKind kind) {
   switch (kind) {
@@ -87,6 +82,11 @@ void check_groups(const Labels& labels, std::span<const std::int32_t> groups, st
 }
 
 }  // namespace
+
+bool by_groups(SplitKind kind) {
+  return kind == SplitKind::group_k_fold || kind == SplitKind::stratified_group_k_fold ||
+         kind == SplitKind::group_shuffle;
+}
 
 bool can_keep_groups(SplitKind kind) { return by_groups(with_groups(kind)); }
 

@@ -21,6 +21,8 @@ struct PlanRows {
   bool always = false;  ///< splits of kinds without groups keep these together too
 };
 
+/// Kinds that keep groups together.
+bool by_groups(SplitKind kind);
 /// Kinds that can keep groups together and need not.
 bool can_keep_groups(SplitKind kind);
 

@@ -9,6 +9,7 @@
 #include <sheaf/solvers/profile.hpp>
 
 #include "data/permute_labels.hpp"
+#include "statistics/distributions.hpp"
 
 namespace sheaf {
 namespace engine {
@@ -35,12 +36,6 @@ std::vector<std::int64_t> by_effect(const OuterFold& split, std::span<const doub
   for (const auto& [j, effect] : effects) order.push_back(j);
   std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return effects[a] > effects[b]; });
   return order;
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const auto half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 /// Weights of one feature and decision value, of the resamples that gave it one.
