@@ -24,6 +24,7 @@ set(sheaf_hot_sources
   src/neighbors/local/svm_cpu.cpp
   src/neighbors/verbs/exact_cpu.cpp
   src/neighbors/verbs/ops_cpu.cpp
+  src/neighbors/verbs/tree_cpu.cpp
   src/rescore/training/ops_cpu.cpp
   src/score/ops_cpu.cpp)
 

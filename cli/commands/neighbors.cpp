@@ -34,7 +34,7 @@ struct Neighbors {
           read_compared_rows<T>(common, reader, input, queries_path, weights_path, reading, options.distance);
       const auto& dataset = rows.dataset;
       const auto* queries = rows.queries();
-      const auto context = common.on_device(reader, neighbors_work(dataset, queries, options.distance));
+      const auto context = common.on_device(reader, neighbors_work(dataset, queries, options));
       if (has_radius) {
         const auto lists = find_within(context, dataset, options, queries);
         write(format_neighbors(lists, lists_format), lists.queries(), std::ssize(lists.indices));

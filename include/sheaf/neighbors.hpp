@@ -91,9 +91,9 @@ RadiusLists find_within(const Context& context, const Dataset<T>& dataset, const
 /// Estimated work to compare all queries with all rows; the functions above choose an automatic device by it.
 template <class T>
 WorkEstimate neighbors_work(const Dataset<T>& dataset, const Dataset<T>* queries = nullptr);
-/// Estimated work to find neighbours: with few features, a tree on the CPU compares few pairs of rows.
+/// Estimated work to find neighbours: with few features, a tree compares few pairs of rows.
 template <class T>
-WorkEstimate neighbors_work(const Dataset<T>& dataset, const Dataset<T>* queries, const DistanceOptions& distance);
+WorkEstimate neighbors_work(const Dataset<T>& dataset, const Dataset<T>* queries, const NeighborOptions& options);
 
 /// Weights of features from a file: one number of 0 or more to a line. Anything else is a ParseError with its place.
 std::vector<double> read_feature_weights(const std::string& path, std::int64_t features);

@@ -2,9 +2,11 @@
 #include <sheaf/neighbors.hpp>
 
 #include "core/fail.hpp"
+#include "core/huge_pages.hpp"
+#include "core/parallel.hpp"
 #include "data/read/number_lines.hpp"
 #include "neighbors/verbs/ops.hpp"
-#include "neighbors/verbs/tree_cpu.hpp"
+#include "neighbors/verbs/tree_plan.hpp"
 
 namespace sheaf {
 namespace {
@@ -32,12 +34,11 @@ WorkEstimate neighbors_work(const Dataset<T>& dataset, const Dataset<T>* queries
 }
 
 template <class T>
-WorkEstimate neighbors_work(const Dataset<T>& dataset, const Dataset<T>* queries, const DistanceOptions& distance) {
-  constexpr std::int64_t few_features = 6;
-  constexpr double compared = 1000;  // rows of each query, roughly
+WorkEstimate neighbors_work(const Dataset<T>& dataset, const Dataset<T>* queries, const NeighborOptions& options) {
   auto work = neighbors_work(dataset, queries);
-  if (is_sparse(dataset.x) || dataset.features() > few_features || !neighbors::cpu::tree_unit(distance)) return work;
-  work.operations *= std::min(compared / static_cast<double>(std::max<std::int64_t>(dataset.rows(), 1)), 1.0);
+  const auto rows = dataset.rows();
+  if (is_sparse(dataset.x) || !neighbors::fits_tree(options.distance, rows, dataset.features())) return work;
+  work.operations *= neighbors::expected_tree_cost(rows, dataset.features(), options.k) / static_cast<double>(rows);
   return work;
 }
 
@@ -45,13 +46,18 @@ template <class T>
 NeighborLists find_neighbors(const Context& given, const Dataset<T>& dataset, const NeighborOptions& options,
                              const Dataset<T>* queries) {
   check_k(dataset, queries, options);
-  const auto context = given.for_work(neighbors_work(dataset, queries, options.distance));
+  const auto context = given.for_work(neighbors_work(dataset, queries, options));
   const auto pair = neighbors::make_row_pair(context, dataset, queries, options.distance);
   NeighborLists lists;
   lists.queries = queries == nullptr ? dataset.rows() : queries->rows();
   lists.k = options.k;
-  lists.indices.resize(static_cast<std::size_t>(lists.queries * lists.k));
-  lists.distances.resize(lists.indices.size());
+  const auto size = static_cast<std::size_t>(lists.queries * lists.k);
+  parallel_for(context.threads(), 2, [&](std::int64_t i) {
+    if (i == 0)
+      resize_in_huge_pages(lists.indices, size);
+    else
+      resize_in_huge_pages(lists.distances, size);
+  });
   Eligible eligible;
   eligible.itself = options.include_self;
   neighbors::make_ops(context, pair)->nearest(eligible, options.k, lists.indices, lists.distances);
@@ -61,7 +67,7 @@ NeighborLists find_neighbors(const Context& given, const Dataset<T>& dataset, co
 template <class T>
 RadiusLists find_within(const Context& given, const Dataset<T>& dataset, const NeighborOptions& options,
                         const Dataset<T>* queries) {
-  const auto context = given.for_work(neighbors_work(dataset, queries, options.distance));
+  const auto context = given.for_work(neighbors_work(dataset, queries, options));
   if (!(options.radius >= 0)) fail_usage("the radius is {}; 0 or more is expected", options.radius);
   const auto pair = neighbors::make_row_pair(context, dataset, queries, options.distance);
   Eligible eligible;
@@ -107,7 +113,7 @@ void DistanceMatrix::compute(std::int64_t first_row, std::int64_t rows, std::int
 
 #define SHEAF_NEIGHBORS(T)                                                                                             \
   template WorkEstimate neighbors_work(const Dataset<T>&, const Dataset<T>*);                                          \
-  template WorkEstimate neighbors_work(const Dataset<T>&, const Dataset<T>*, const DistanceOptions&);                  \
+  template WorkEstimate neighbors_work(const Dataset<T>&, const Dataset<T>*, const NeighborOptions&);                  \
   template NeighborLists find_neighbors(const Context&, const Dataset<T>&, const NeighborOptions&, const Dataset<T>*); \
   template RadiusLists find_within(const Context&, const Dataset<T>&, const NeighborOptions&, const Dataset<T>*);      \
   template DistanceMatrix::DistanceMatrix(const Context&, const Dataset<T>&, const DistanceOptions&, const Dataset<T>*);

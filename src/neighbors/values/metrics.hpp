@@ -186,10 +186,10 @@ void with_metric(const DistanceOptions& options, std::int64_t features, const Wo
 }
 
 /// Joins the eight parts.
-template <class Metric>
-SHEAF_HOST_DEVICE double join_parts(const double* part) {
-  const double a = Metric::join(Metric::join(part[0], part[4]), Metric::join(part[2], part[6]));
-  const double b = Metric::join(Metric::join(part[1], part[5]), Metric::join(part[3], part[7]));
+template <class Metric, class V>
+SHEAF_HOST_DEVICE V join_parts(const V* part) {
+  const V a = Metric::join(Metric::join(part[0], part[4]), Metric::join(part[2], part[6]));
+  const V b = Metric::join(Metric::join(part[1], part[5]), Metric::join(part[3], part[7]));
   return Metric::join(a, b);
 }
 

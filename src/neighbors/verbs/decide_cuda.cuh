@@ -8,6 +8,7 @@
 #include "neighbors/verbs/filter_cuda.cuh"
 #include "neighbors/verbs/found.hpp"
 #include "neighbors/verbs/select_cuda.cuh"
+#include "neighbors/verbs/sort_cuda.cuh"
 
 namespace sheaf::neighbors::gpu {
 
@@ -67,23 +68,7 @@ __global__ void __launch_bounds__(pair_threads)
     found[c] = row;
   }
   __syncthreads();
-  for (int width = 2; width <= size; width *= 2)
-    for (int step = width / 2; step > 0; step /= 2) {
-      for (int i = static_cast<int>(threadIdx.x); i < size / 2; i += static_cast<int>(blockDim.x)) {
-        const int low = 2 * i - (i & (step - 1));
-        const int high = low + step;
-        const double a = keys[low];
-        const double b = keys[high];
-        const bool after = a > b || (a == b && found[low] > found[high]);
-        if (after != ((low & width) == 0)) continue;
-        keys[low] = b;
-        keys[high] = a;
-        const std::int32_t row = found[low];
-        found[low] = found[high];
-        found[high] = row;
-      }
-      __syncthreads();
-    }
+  sort_found(keys, found, size, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x), [] { __syncthreads(); });
   for (std::int64_t n = threadIdx.x; n < k; n += blockDim.x) {
     rows[q * k + n] = found[n];
     distances[q * k + n] = keys[n];

@@ -2,42 +2,18 @@
 
 #include <algorithm>
 
-#if defined(__AVX__)
-#include <immintrin.h>
-#endif
-
 #include "core/instruction_sets.hpp"
-#include "core/simd.hpp"
+#include "neighbors/verbs/doubles_cpu.hpp"
 
 namespace sheaf::neighbors {
 namespace {
 
-// NOLINTBEGIN(modernize-use-using): the attribute of an alias is not honoured by every compiler
-typedef double Doubles __attribute__((vector_size(native_vector_bytes)));
-[[maybe_unused]] typedef float Floats __attribute__((vector_size(native_vector_bytes / 2)));
-// NOLINTEND(modernize-use-using)
-constexpr int width = native_vector_bytes / static_cast<int>(sizeof(double));
+using cpu::Doubles;
+using cpu::load;
+using cpu::width;
 constexpr int units = parts / width;
 /// Rows that are compared with a query side by side, so that one's additions do not wait for their results.
 constexpr int together = 4;
-
-Doubles load(const double* from) {
-  Doubles result;
-  std::memcpy(&result, from, sizeof result);
-  return result;
-}
-/// Compilers make several instructions of a conversion that is one.
-Doubles load(const float* from) {
-#if defined(__AVX512F__)
-  return reinterpret_cast<Doubles>(_mm512_maskz_cvtps_pd(0xff, _mm256_loadu_ps(from)));
-#elif defined(__AVX__)
-  return reinterpret_cast<Doubles>(_mm256_cvtps_pd(_mm_loadu_ps(from)));
-#else
-  Floats narrow;
-  std::memcpy(&narrow, from, sizeof narrow);
-  return __builtin_convertvector(narrow, Doubles);
-#endif
-}
 
 /// The first values of a vector, fewer than it holds; the others are 0. Without such an instruction the values go
 /// through memory, which is slow.

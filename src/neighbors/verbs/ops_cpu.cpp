@@ -14,7 +14,7 @@
 #include "neighbors/verbs/lists_cpu.hpp"
 #include "neighbors/verbs/pieces.hpp"
 #include "neighbors/verbs/tiles_cpu.hpp"
-#include "neighbors/verbs/tree_search_cpu.hpp"
+#include "neighbors/verbs/tree_cpu.hpp"
 
 namespace sheaf::neighbors {
 namespace {
@@ -84,8 +84,6 @@ class RadiusSink {
 
 template <class S>
 class CpuOps final : public NeighborOps {
-  using TreeScratch = typename cpu::TreeSearch<S>::Scratch;
-
  public:
   /// `is_piece`: a part of larger data, which is cut no further.
   CpuOps(const Context& context, const RowPair<S>& pair, bool is_piece = false)
@@ -97,7 +95,7 @@ class CpuOps final : public NeighborOps {
     if (queries == 0 || k == 0) return;
     const Allowed allowed(eligible, pair_.self);
     if (4 * k >= pair_.rows()) return nearest_exactly(allowed, queries, k, indices, distances);
-    if (suits_tree(allowed, queries, k)) return nearest_by_tree(allowed, queries, k, indices, distances);
+    if (takes_tree(allowed, queries, k)) return tree_->nearest(allowed, queries, k, indices, distances);
     if (lacks_room()) return in_pieces()->nearest(eligible, k, indices, distances);
     if (!prepare()) return nearest_exactly(allowed, queries, k, indices, distances);
     if (!blocks_.empty()) return nearest_by_lists(eligible, allowed, k, indices, distances);
@@ -114,7 +112,7 @@ class CpuOps final : public NeighborOps {
     const auto queries = query_count(eligible);
     const Allowed allowed(eligible, pair_.self);
     std::vector<std::vector<Found>> found(static_cast<std::size_t>(queries));
-    const bool by_tree = suits_tree(allowed, queries, {}, radius);
+    const bool by_tree = takes_tree(allowed, queries, {}, radius);
     if (!by_tree && lacks_room()) return in_pieces()->within(eligible, radius);
     if (by_tree)
       within_by_tree(allowed, radius, found);
@@ -310,30 +308,16 @@ class CpuOps final : public NeighborOps {
   }
 
   /// Whether a tree leaves so few rows to compare that it is faster, for the k nearest rows or those within a radius.
-  bool suits_tree(const Allowed& allowed, std::int64_t queries, std::optional<std::int64_t> k, double radius = 0) {
-    if (!cpu::TreeSearch<S>::takes(pair_)) return false;
-    if (!tree_) tree_ = std::make_unique<cpu::TreeSearch<S>>(context_, pair_, *exact_);
+  bool takes_tree(const Allowed& allowed, std::int64_t queries, std::optional<std::int64_t> k, double radius = 0) {
+    if (!suits_tree(pair_)) return false;
+    if (!tree_) tree_ = make_tree_for<sets::Compiled>(context_, pair_);
     return tree_->pays(allowed, queries, k, radius);
   }
 
-  void nearest_by_tree(const Allowed& allowed, std::int64_t queries, std::int64_t k, std::span<std::int32_t> indices,
-                       std::span<double> distances) {
-    tree_->for_queries(allowed, queries, [&](std::int64_t place, TreeScratch& scratch) {
-      tree_->nearest(allowed, place, k, scratch);
-      std::sort_heap(scratch.found.begin(), scratch.found.end());
-      auto to = static_cast<std::size_t>(place * k);
-      for (const auto& one : scratch.found) {
-        indices[to] = one.row;
-        distances[to++] = one.distance;
-      }
-    });
-  }
-
   void within_by_tree(const Allowed& allowed, double radius, std::vector<std::vector<Found>>& lists) {
-    tree_->for_queries(allowed, std::ssize(lists), [&](std::int64_t place, TreeScratch& scratch) {
-      tree_->within(allowed, place, radius, scratch);
-      keep_within(radius, scratch.found);
-      lists[static_cast<std::size_t>(place)] = scratch.found;
+    tree_->within(allowed, radius, lists);
+    parallel_ranges(context_, std::ssize(lists), 64, [&](Range range) {
+      for (auto i = range.begin; i < range.end; ++i) keep_within(radius, lists[static_cast<std::size_t>(i)]);
     });
   }
 
@@ -417,7 +401,7 @@ class CpuOps final : public NeighborOps {
   const RowPair<S>& pair_;
   std::unique_ptr<ExactDistances> exact_;
   bool is_piece_;
-  std::unique_ptr<cpu::TreeSearch<S>> tree_;
+  std::unique_ptr<NeighborTree> tree_;
   FilterPlan plan_;
   Panels data_;             // the rows of the filter, dense
   cpu::SparseRows sparse_;  // or sparse, and by feature

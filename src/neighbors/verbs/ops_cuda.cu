@@ -1,17 +1,20 @@
-// Neighbours on one NVIDIA GPU. Euclid's distance and distances based on it (cosine, correlation): the tensor cores
-// filter (filter_cuda.cuh), exact distances of the remaining rows decide; Manhattan's of dense rows: sums of floats do.
-// Other metrics, and lists that overflow: exact distances of all rows, of which the k smallest are selected. Compiled
-// without fused operations: the bits are the CPU's.
+// Neighbours on one NVIDIA GPU. If features are few, a tree finds the rows (tree_cuda.cuh). Otherwise: Euclid's distance
+// and distances based on it (cosine, correlation): the tensor cores filter (filter_cuda.cuh), exact distances of the
+// remaining rows decide; Manhattan's of dense rows: sums of floats do. Other metrics, and lists that overflow: exact
+// distances of all rows, of which the k smallest are selected. Compiled without fused operations: the bits are the
+// CPU's.
 #include "neighbors/verbs/ops.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <memory>
 #include <numeric>
 #include <vector>
 
 #include "cuda/check.cuh"
 #include "neighbors/verbs/decide_cuda.cuh"
 #include "neighbors/verbs/results_cuda.cuh"
+#include "neighbors/verbs/tree_cuda.cuh"
 
 namespace sheaf::neighbors {
 namespace {
@@ -118,6 +121,7 @@ class CudaOps final : public NeighborOps {
     const auto queries = query_count(eligible);
     if (queries == 0 || k == 0) return;
     const DeviceEligible on_device(eligible, pair_.self, device_);
+    if (4 * k < pair_.rows() && nearest_by_tree(eligible, on_device.view(), k, indices, distances)) return;
     if (4 * k >= pair_.rows() || !prepare()) {
       nearest_exactly(on_device.view(), {0, queries}, k, indices, distances);
       return;
@@ -286,6 +290,25 @@ class CudaOps final : public NeighborOps {
     });
   }
 
+  /// False: a tree does not suit the rows, or would be slower.
+  bool nearest_by_tree(const Eligible& eligible, const Allowed& allowed, std::int64_t k,
+                       std::span<std::int32_t> indices, std::span<double> distances) {
+    using Tree = gpu::DeviceTree<S>;
+    const gpu::TreeQuestion<S> question{from().view(), allowed, query_count(eligible),
+                                        pair_.self && eligible.queries.empty(), k};
+    if (question.queries < Tree::asked || !suits_tree(pair_) || !Tree::fits(pair_, k, context_.memory())) return false;
+    if (!tree_) tree_ = std::make_unique<Tree>(pair_, data_.view(), device_, stream_);
+    if (!tree_->pays(question)) return false;
+    const auto step = std::min(question.queries, queries_of_block(2 * Results::bytes_per_query(k)));
+    std::vector<std::int64_t> incomplete;
+    Stage stage(context_.progress(), "finding neighbours", question.queries, context_.stop());
+    transport_.in_blocks(
+        context_, stage, question.queries, step, k,
+        [&](Range block, Results& results) { tree_->nearest(question, block, results); },
+        [&](std::int64_t query) { return tree_->place(question, query); }, indices, distances, incomplete);
+    return true;
+  }
+
   void nearest_filtered(const Eligible& eligible, const Allowed& allowed, const FilterView& queries, std::int64_t k,
                         std::span<std::int32_t> indices, std::span<double> distances) {
     const auto rows = pair_.rows();
@@ -316,23 +339,13 @@ class CudaOps final : public NeighborOps {
         stage.advance(work.query_end - first);
       }
     } else {
-      // The results of a block travel while the GPU works on the next one.
-      Results results[2] = {{step, k, device_}, {step, k, device_}};
-      const auto take = [&](Range block, Results& from) {
-        transport_.take(
-            context_, block, k, from, [&](std::int64_t query) { return place_of(queries, query); }, indices, distances,
-            incomplete);
-      };
-      for (std::int64_t block = 0; block * step < queries.rows; ++block) {
-        next(block * step);
-        decide(work, k, results[block % 2]);
-        if (block == 0) continue;
-        take({(block - 1) * step, block * step}, results[(block - 1) % 2]);
-        stage.advance(step);
-      }
-      const auto last = (queries.rows - 1) / step;
-      take({last * step, queries.rows}, results[last % 2]);
-      stage.advance(queries.rows - last * step);
+      transport_.in_blocks(
+          context_, stage, queries.rows, step, k,
+          [&](Range block, Results& results) {
+            next(block.begin);
+            decide(work, k, results);
+          },
+          [&](std::int64_t query) { return place_of(queries, query); }, indices, distances, incomplete);
     }
     complete(eligible, incomplete, k, indices, distances);
   }
@@ -471,6 +484,7 @@ class CudaOps final : public NeighborOps {
   gpu::ResultTransport transport_;
   DeviceRows<S> data_, queries_;
   Array<double> weights_;
+  std::unique_ptr<gpu::DeviceTree<S>> tree_;
   FilterPlan plan_;
   std::vector<std::int32_t> order_;  // of the rows of the filter
   FilterRows filter_;

@@ -39,6 +39,11 @@ struct Results {
   Results(std::int64_t queries, std::int64_t k, Device device)
       : rows(queries * k, device), distances(queries * k, device), incomplete(queries, device) {}
   static std::int64_t bytes_per_query(std::int64_t k) { return k * 12 + 1; }
+  /// Work on the stream leaves the results of so many queries, of all of them.
+  void complete(std::int64_t queries, cudaStream_t stream) {
+    cuda::check(cudaMemsetAsync(incomplete.data(), 0, static_cast<std::size_t>(queries), stream), "clearing marks");
+    ready.record(stream);
+  }
   Array<std::int32_t> rows;
   Array<double> distances;
   Array<std::uint8_t> incomplete;
@@ -47,6 +52,26 @@ struct Results {
 
 class ResultTransport {
  public:
+  /// Calls begin(block, results) for blocks of `step` queries, which starts work that leaves their results and marks
+  /// them as ready. The results of a block travel while the GPU works on the next one; the rest is as in take().
+  template <class Begin, class PlaceOf>
+  void in_blocks(const Context& context, Stage& stage, std::int64_t queries, std::int64_t step, std::int64_t k,
+                 const Begin& begin, const PlaceOf& place_of, std::span<std::int32_t> indices,
+                 std::span<double> distances, std::vector<std::int64_t>& incomplete) {
+    const auto device = context.device();
+    Results results[2] = {{step, k, device}, {step, k, device}};
+    const auto block = [&](std::int64_t b) { return Range{b * step, std::min((b + 1) * step, queries)}; };
+    const auto blocks = (queries + step - 1) / step;
+    for (std::int64_t b = 0; b <= blocks; ++b) {
+      if (b < blocks) begin(block(b), results[b % 2]);
+      if (b == 0) continue;
+      const auto done = block(b - 1);
+      take(context, done, k, results[(b - 1) % 2], place_of, indices, distances, incomplete);
+      stage.advance(done.end - done.begin);
+    }
+  }
+
+ private:
   /// Puts the results of the queries of a block at place_of(query), and the places of queries without results into
   /// `incomplete`.
   template <class PlaceOf>
@@ -82,7 +107,6 @@ class ResultTransport {
     }
   }
 
- private:
   static constexpr std::int64_t piece_bytes = 1 << 22;
 
   /// Pinned memory for the results of some queries.
