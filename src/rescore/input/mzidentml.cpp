@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "data/text/number.hpp"
 #include "data/xml/xml.hpp"
 #include "rescore/input/other_formats.hpp"
 
@@ -49,16 +48,9 @@ class MzIdentMl {
   }
 
  private:
-  double number(const Attributes& a, std::string_view name, const char* at) const {
-    double value = 0;
-    if (parse_whole_number(a[name], value) != NumberStatus::ok)
-      fail_at(reading_, at, fmt::format("a number expected in the attribute {}, found {}", name, shown(a[name])));
-    return value;
-  }
-
   /// Place of a modification in the peptide: 0 is before the first residue.
   std::size_t place(const Attributes& a, const char* at) const {
-    const double value = number(a, "location", at);
+    const double value = number_of(reading_, a, "location", at);
     if (!(value >= 0 && value <= 1e9) || value != std::floor(value))
       fail_at(reading_, at,
               fmt::format("a place in the peptide expected in the attribute location, found {}", shown(a["location"])));
@@ -123,12 +115,12 @@ class MzIdentMl {
     psm_.id = fmt::format("{}_{}", spectrum_, a["rank"].empty() ? a["id"] : a["rank"]);
     psm_.file = file_;
     psm_.scan = scan_;
-    const double charge = number(a, "chargeState", at);
-    psm_.mass = (number(a, "experimentalMassToCharge", at) - proton_mass) * charge;
+    const double charge = number_of(reading_, a, "chargeState", at);
+    psm_.mass = (number_of(reading_, a, "experimentalMassToCharge", at) - proton_mass) * charge;
     pin_.add_feature(psm_, "Mass", psm_.mass);
     pin_.add_feature(psm_, fmt::format("Charge{}", charge), 1);
     if (a["calculatedMassToCharge"].empty()) return;
-    psm_.calculated_mass = (number(a, "calculatedMassToCharge", at) - proton_mass) * charge;
+    psm_.calculated_mass = (number_of(reading_, a, "calculatedMassToCharge", at) - proton_mass) * charge;
     const double difference = psm_.mass - *psm_.calculated_mass;
     pin_.add_feature(psm_, "dM", difference);
     pin_.add_feature(psm_, "absdM", std::abs(difference));

@@ -101,6 +101,14 @@ std::optional<double> optional_number(std::string_view text) {
   return value;
 }
 
+double number_of(const Reading& reading, const Attributes& attributes, std::string_view name, const char* at) {
+  const auto text = attributes[name];
+  double value = 0;
+  if (parse_whole_number(text, value) != NumberStatus::ok)
+    fail_at(reading, at, fmt::format("a number expected in the attribute {}, found {}", name, shown(text)));
+  return value;
+}
+
 void PinText::add_feature(Psm& psm, std::string_view name, std::string_view value) {
   if (const auto number = optional_number(value)) add_feature(psm, name, *number);
 }

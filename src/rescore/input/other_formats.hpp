@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/read/reading.hpp"
+#include "data/xml/xml.hpp"
 #include "rescore/input/psms.hpp"
 
 namespace sheaf::rescore {
@@ -25,6 +26,9 @@ bool is_decoy_name(std::string_view protein, const std::string& prefix);
 
 /// None if the text is no finite number.
 std::optional<double> optional_number(std::string_view text);
+
+/// The number in an attribute; anything else is a ParseError.
+double number_of(const Reading& reading, const Attributes& attributes, std::string_view name, const char* at);
 
 /// PSMs whose features become known one after the other. A feature that a PSM does not have is 0 in the end, and values
 /// that are no finite numbers are left out.

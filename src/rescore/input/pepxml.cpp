@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "data/text/number.hpp"
 #include "data/xml/xml.hpp"
 #include "rescore/input/other_formats.hpp"
 
@@ -25,15 +24,8 @@ class PepXml {
   }
 
  private:
-  double number(const Attributes& a, std::string_view name, const char* at) const {
-    double value = 0;
-    if (parse_whole_number(a[name], value) != NumberStatus::ok)
-      fail_at(reading_, at, fmt::format("a number expected in the attribute {}, found {}", name, shown(a[name])));
-    return value;
-  }
-
   std::int64_t scan(const Attributes& a, const char* at) const {
-    const double value = number(a, "start_scan", at);
+    const double value = number_of(reading_, a, "start_scan", at);
     if (!(std::abs(value) <= std::numeric_limits<std::int32_t>::max()))
       fail_at(reading_, at,
               fmt::format("a scan number expected in the attribute start_scan; {} does not fit 32 bits",
@@ -46,7 +38,7 @@ class PepXml {
     if (element == "spectrum_query") {
       spectrum_ = a["spectrum"];
       scan_ = scan(a, at);
-      mass_ = number(a, "precursor_neutral_mass", at);
+      mass_ = number_of(reading_, a, "precursor_neutral_mass", at);
       charge_ = a["assumed_charge"];
       seconds_ = optional_number(a["retention_time_sec"]);
     }
@@ -74,7 +66,7 @@ class PepXml {
     if (!charge_.empty()) pin_.add_feature(psm_, "Charge" + charge_, 1);
     for (const char* name : {"num_tol_term", "num_missed_cleavages", "num_matched_ions", "tot_num_ions", "hit_rank"})
       pin_.add_feature(psm_, name, a[name]);
-    const double difference = a["massdiff"].empty() ? 0 : number(a, "massdiff", at);
+    const double difference = a["massdiff"].empty() ? 0 : number_of(reading_, a, "massdiff", at);
     pin_.add_feature(psm_, "dM", difference);
     pin_.add_feature(psm_, "absdM", std::abs(difference));
   }
