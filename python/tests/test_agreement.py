@@ -436,3 +436,20 @@ def test_multinomial_models_of_large_C_are_trained_to_the_end(C):
     theirs = linear_model.LogisticRegression(C=C, solver="newton-cg", tol=1e-8, max_iter=10**4).fit(X, y)
     ours = sheaf.LogisticRegression(C=C, max_iter=10**4).fit(X, y)
     assert objective(ours) < 1.005 * objective(theirs)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", ["SVC", "SVR"])
+def test_svms_of_features_far_from_0(name, dtype):
+    """A shift of the features changes no linear model but its intercept."""
+    rng = np.random.RandomState(0)
+    X = rng.normal(size=(150, 5))
+    y = (X[:, 0] + 0.5 * rng.normal(size=150) > 0).astype(int)
+    far = (X + 3000).astype(dtype)
+    ours = getattr(sheaf, name)(kernel="linear", tol=1e-6).fit(far, y)
+    near = far.astype(np.float64) - 3000
+    theirs = getattr(svm, name)(kernel="linear", tol=1e-6).fit(near, y)
+    decide = "decision_function" if name == "SVC" else "predict"
+    found = getattr(ours, decide)(far)
+    np.testing.assert_allclose(found, getattr(theirs, decide)(near), atol=1e-4)
+    np.testing.assert_allclose(far.astype(np.float64) @ ours.coef_[0] + ours.intercept_, found, atol=1e-5)

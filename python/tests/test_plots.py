@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import sheaf
@@ -38,3 +39,13 @@ def test_stability(two_classes):
     selector = sheaf.StabilitySelector(4, n_alphas=8).fit(*two_classes)
     bars = selector.plot().patches
     np.testing.assert_array_equal([bar.get_width() for bar in bars], sorted(selector.frequencies_[selector.frequencies_ > 0])[::-1])
+
+
+def test_long_names_are_not_cut(two_classes):
+    X, y = two_classes
+    names = [f"relative abundance of a microbe with a long name, number {k}" for k in range(X.shape[1])]
+    ax = sheaf.StabilitySelector(4, n_alphas=8).fit(pd.DataFrame(X, columns=names), y).plot()
+    ax.figure.canvas.draw()
+    labels = ax.get_yticklabels()
+    assert {label.get_text() for label in labels} <= set(names) and len(labels) > 1
+    assert min(label.get_window_extent().x0 for label in labels) >= 0

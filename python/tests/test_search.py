@@ -504,3 +504,17 @@ def test_searches_warn_of_doubts_about_the_data():
         search = sheaf.SheafSearchCV(sheaf.LogisticRegression(), {"C": [0.1, 1]}).fit(X, y)
     assert sum("alone determines" in str(one.message) for one in said) == 1
     assert any("never changes" in note for note in search.notes_)
+
+
+@pytest.mark.parametrize(
+    "estimator, grid",
+    [
+        (sheaf.Ridge(), {"alpha": [1e-3, 1]}),
+        (sheaf.KNeighborsRegressor(), {"n_neighbors": [1, 5]}),
+        (sheaf.SVR(), {"C": [0.1, 1]}),
+    ],
+)
+def test_a_fold_of_equal_targets(estimator, grid):
+    rng = np.random.RandomState(0)
+    data = rng.normal(size=(60, 3)), np.r_[np.zeros(20), rng.normal(size=40)]
+    compare(estimator, grid, data, cv=KFold(3))

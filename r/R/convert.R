@@ -29,7 +29,8 @@ as_glm <- function(object) {
   x <- as.matrix(model_matrix(object))
   start <- replace(object$coefficients, is.na(object$coefficients), 0)
   # One step of Newton's method from the optimum, which leaves it where it is.
-  fit <- suppressWarnings(stats::glm.fit(x, object$y, object$prior.weights, start = start,
+  y <- stats::setNames(object$y, rownames(x))
+  fit <- suppressWarnings(stats::glm.fit(x, y, object$prior.weights, start = start,
                                          offset = object$offset %||% rep(0, nrow(x)), family = family,
                                          control = stats::glm.control(epsilon = 1e100, maxit = 1),
                                          intercept = object$intercept))
@@ -103,8 +104,10 @@ dfbetas.sheaf_glm <- function(model, ...) stats::dfbetas(as_glm(model), ...)
 # Functions of stats that are not generic, and read parts of lm() objects.
 as_known <- function(model) if (inherits(model, "sheaf_glm")) as_glm(model) else model
 
+# Its name is that of a method too, which no class has.
 #' @rdname diagnostics
 #' @export
+#' @rawNamespace export(influence.measures)
 influence.measures <- function(model, ...) stats::influence.measures(as_known(model), ...)
 
 #' @rdname diagnostics
