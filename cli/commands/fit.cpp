@@ -52,11 +52,9 @@ struct Fit {
       const auto& options = model.options();
       const auto& family = options.family();
       if (format != ModelFile::sheaf) family.check_peer_format(options, dataset.target);
-      if (!common.quiet()) say_findings(data_findings(reader, dataset));
       auto decided = pipeline;
       decide_steps(dataset, options, decided);
-      if (!common.quiet() && !decided.scale && decided.transforms.empty())
-        warn(family.warnings_before(dataset, options));
+      if (!common.quiet()) say_findings(training_findings(reader, dataset, options, decided));
       const auto context = common.on_device(reader, training_work(dataset, options));
       Model trained = fit(context, dataset, options, model.row_weights(), pipeline);
       const auto made = find_provenance(input);

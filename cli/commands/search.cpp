@@ -1,6 +1,5 @@
 #include <sheaf/report.hpp>
 
-#include <algorithm>
 #include <memory>
 
 #include "command.hpp"
@@ -22,10 +21,6 @@ struct Search {
   Common common;
   std::string input;
   bool plan = false;
-
-  static bool said(const std::vector<std::string>& notes, const std::string& note) {
-    return std::find(notes.begin(), notes.end(), note) != notes.end();
-  }
 
   /// The command that trains the chosen one of several models alone.
   std::string repeat_text(const SearchResult& result) const {
@@ -59,9 +54,9 @@ struct Search {
       }
       auto result = run.search(context, common, dataset, model.space(), options, input, reading);
       if (result.published_elsewhere || run.follows()) return;
-      if (!common.quiet()) warn(run.later(result.warnings), "results.json");
+      if (!common.quiet()) warn(result.warnings, "results.json");
       if (common.json()) print_data(search_json(result));
-      std::erase_if(result.notes, [&](const std::string& note) { return said(dataset.notes, note); });
+      SearchRun::drop_printed(dataset, result.notes);
       if (!common.json() && !common.quiet())
         print(with_label(search_text(result), dataset.target, result.class_names.empty()) + repeat_text(result) +
               fmt::format("\nEverything is in {0}: {0}/report.html, {0}/model.txt\n", run.folder()));

@@ -109,32 +109,23 @@ class SearchRun {
     return read_table<T>(common, context, input, reading);
   }
 
-  /// With a folder, the result's notes begin with those of the dataset, which were printed when it was read.
   template <class T>
   SearchResult search(const Context& reader, const Common& common, const Dataset<T>& dataset, SearchSpace space,
                       SearchOptions options, const std::string& input, const ReadOptions& reading) {
     check_groups(options, reading);
     decide(dataset, space, options);
-    const auto findings = data_findings(reader, dataset);
     const auto made = find_provenance(input);
     if (made && !common.quiet()) warn({warning_of(*made, input)});
     const auto then = directory_ ? directory_->device() : std::nullopt;
     const auto context =
         then ? common.on_device(reader, *then) : common.on_device(reader, search_work(dataset, space, options));
-    early_ = scale_warnings(dataset, space, options.pipeline);
-    if (!common.quiet()) warn(early_);  // such features make training slow
-    const auto with_warning = [&](SearchResult result) {
-      if (directory_) result.notes.insert(result.notes.begin(), dataset.notes.begin(), dataset.notes.end());
+    const auto find = [&](SearchLog* log) {
+      auto result =
+          hint_at_regression(dataset.target, [&] { return sheaf::search(context, dataset, space, options, log); });
       if (made) result.notes.insert(result.notes.begin(), warning_of(*made, input));
-      result.warnings.insert(result.warnings.end(), early_.begin(), early_.end());
-      for (const auto& finding : findings)
-        (finding.level == Finding::Level::warning ? result.warnings : result.notes).push_back(finding.message);
       return result;
     };
-    const auto find = [&](SearchLog* log) {
-      return hint_at_regression(dataset.target, [&] { return sheaf::search(context, dataset, space, options, log); });
-    };
-    if (!directory_) return with_warning(find(nullptr));
+    if (!directory_) return find(nullptr);
     const auto precision = sizeof(T) == sizeof(float) ? Precision::float32 : Precision::float64;
     directory_->begin({command_line(), input, reading, space, options, context.device(), precision, context.seed()});
     if (directory_->finished() > 0 && !common.quiet())
@@ -147,34 +138,19 @@ class SearchRun {
         say(fmt::format("{}: the {} is finished; another process wrote the results", folder_, what_));
       return result;
     }
-    result = with_warning(std::move(result));
     write_results(*directory_, result);
     return result;
   }
 
-  /// The notes of a result that search() has not printed.
-  std::vector<std::string> later(std::vector<std::string> warnings) const {
-    std::erase_if(warnings,
-                  [&](const auto& text) { return std::find(early_.begin(), early_.end(), text) != early_.end(); });
-    return warnings;
+  /// Leaves out the notes that were printed when the dataset was read.
+  template <class T>
+  static void drop_printed(const Dataset<T>& dataset, std::vector<std::string>& notes) {
+    std::erase_if(notes, [&](const auto& note) {
+      return std::find(dataset.notes.begin(), dataset.notes.end(), note) != dataset.notes.end();
+    });
   }
 
  private:
-  /// About features that no step scales, of the model or of those to be compared.
-  template <class T>
-  static std::vector<std::string> scale_warnings(const Dataset<T>& dataset, const SearchSpace& space,
-                                                 const PipelineOptions& steps) {
-    std::vector<std::string> list;
-    const auto add = [&](const ModelOptions& model, const PipelineOptions& own) {
-      if (own.scale || !own.transforms.empty()) return;
-      for (auto& text : model.family().warnings_before(dataset, model))
-        if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(std::move(text));
-    };
-    if (space.candidates.empty()) add(space.options, steps);
-    for (const auto& candidate : space.candidates) add(candidate.space.options, candidate.pipeline);
-    return list;
-  }
-
   /// Another process of those that share rows keeps the search.
   bool follows_rows() const { return shares_rows_ && ranks_.rank > 0; }
 
@@ -218,7 +194,6 @@ class SearchRun {
   bool shows_progress_ = false;
 
   std::string folder_, join_;
-  std::vector<std::string> early_;  // warnings that were printed before training
   Joining joining_;
   queue::Ranks ranks_;
   bool shares_rows_ = false;

@@ -81,13 +81,13 @@ struct Select {
     common.with_precision(input, [&]<class T>(std::type_identity<T>) {
       const auto dataset = model.read<T>(common, context, input, reading);
       if (plan) return print_plan(common, context, model.plan(dataset));
-      const auto result = model.run(context, common, input, reading, dataset);
-      if (!result.published_elsewhere && !model.follows()) write_study(context, dataset, result);
+      auto result = model.run(context, common, input, reading, dataset);
+      if (!result.published_elsewhere && !model.follows()) write_study(context, dataset, std::move(result));
     });
   }
 
   template <class T>
-  void write_study(const Context& context, const Dataset<T>& dataset, const SearchResult& result) const {
+  void write_study(const Context& context, const Dataset<T>& dataset, SearchResult result) const {
     if (common.json()) print_data(search_json(result));
     write_result(outputs.csv, [&] { return features_csv(result); });
     write_result(outputs.report, [&] { return search_html(result); });
@@ -100,6 +100,7 @@ struct Select {
       write_reduced(context, dataset, features, fmt::format("--model {}", model.kind()));
     }
     if (common.quiet()) return;
+    SearchRun::drop_printed(dataset, result.notes);
     for (const auto& warning : result.warnings) say("sheaf: warning: " + warning);
     if (prints())
       for (const auto& note : result.notes) say("sheaf: note: " + note);

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int default_folds = 5;
 constexpr int default_solver = 1;
+constexpr double default_cost = 1;
 constexpr double default_epsilon = 0.1;
 constexpr int one_class_solver = 21;
 /// Limit of passes of Crammer and Singer's solver in LIBLINEAR; its passes become short.
@@ -70,6 +71,7 @@ struct Train : PeerTraining {
     if (find_cost && chosen.id != 0 && chosen.id != 2 && chosen.id != 11)
       fail_usage("-C searches for -s 0, -s 2 and -s 11 only");
     options.loss = *chosen.loss;
+    if (!options.cost) options.cost = default_cost;
     if (!options.epsilon) options.epsilon = default_epsilon;
     options.method = chosen.method;
     options.penalty = chosen.penalty;
@@ -97,8 +99,9 @@ struct Train : PeerTraining {
       else
         print(fmt::format("log2c={:7.2f}\trate={:g}\n", std::log2(trial.cost), 100 * trial.score.accuracy()));
     };
-    const auto found = search_cost<double>(context, dataset, options, folds > 0 ? folds : default_folds,
-                                           cost_given ? options.cost : 0, epsilon_given ? *options.epsilon : 0, listen);
+    const auto found =
+        search_cost<double>(context, dataset, options, folds > 0 ? folds : default_folds,
+                            cost_given ? *options.cost : 0, epsilon_given ? *options.epsilon : 0, listen);
     if (found.reached_maximum) print("warning: maximum C reached.\n");
     if (regression)
       return print(fmt::format("Best C = {:g} Best p = {:g}  CV MSE = {:g}\n", found.best.cost, found.best.epsilon,
@@ -109,7 +112,7 @@ struct Train : PeerTraining {
   void validate(const Context& context, const Dataset<double>& dataset) const {
     const auto result = cross_validate_linear(context, dataset, options, folds);
     if (result.unconverged > 0 && !quiet)
-      say(fmt::format("sheaf: warning: {} models at C = {} did not converge", result.unconverged, options.cost));
+      say(fmt::format("sheaf: warning: {} models at C = {} did not converge", result.unconverged, *options.cost));
     print(validation_text(result.score, result.class_names.empty()));
   }
 

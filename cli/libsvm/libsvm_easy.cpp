@@ -53,7 +53,7 @@ struct Easy {
     const auto best = best_of(rates);
     options.cost = std::exp2(best.log2_cost);
     options.gamma = std::exp2(best.log2_gamma);
-    print(fmt::format("Best c={}, g={} CV rate={}\nTraining...\n", python_text(options.cost),
+    print(fmt::format("Best c={}, g={} CV rate={}\nTraining...\n", python_text(*options.cost),
                       python_text(options.gamma), python_text(best.rate)));
     const auto model = train_svm(context, dataset, options);
     for (const auto& warning : warnings_of(model)) say("WARNING: " + warning);

@@ -19,6 +19,7 @@ constexpr double most_cache = 1e9;  // MiB: more than any machine has, and in by
 SvmOptions c_svc() {
   SvmOptions options;
   options.kind = SvmKind::c_svc;
+  options.cost = 1;
   options.epsilon = 0.1;
   return options;
 }

@@ -132,12 +132,10 @@ std::string highlights(const Profile& p) {
 std::string memory(const Profile& p) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& fit : p.fits) {
-    std::string room = "not usable: " + fit.device.why_not;
-    if (fit.device.usable && fit.models > 0)
-      room =
-          fmt::format("{} may be used: {} linear models side by side", format_bytes(fit.budget), grouped(fit.models));
-    else if (fit.device.usable)
-      room = yellow("does not fit") + fmt::format(" in the {} that may be used", format_bytes(fit.budget));
+    const auto budget = format_bytes(fit.budget);
+    const auto room = fit.models > 0
+                          ? fmt::format("{} may be used: {} linear models side by side", budget, grouped(fit.models))
+                          : yellow("does not fit") + fmt::format(" in the {} that may be used", budget);
     rows.push_back({to_string(fit.device.device), format_bytes(fit.need), room});
   }
   const auto about =

@@ -157,7 +157,7 @@ class Model {
 
   /// Two classes: if there is one, predicted classes follow it.
   const std::optional<Threshold>& threshold() const { return threshold_; }
-  void set_threshold(const Threshold& threshold) { threshold_ = threshold; }
+  void set_threshold(const std::optional<Threshold>& threshold) { threshold_ = threshold; }
 
   /// Texts about the features that the model uses (taxonomy, gene symbol), by their names before the pipeline; those of
   /// features whose weights are all 0 are not kept. fit() and search() take them from the dataset.

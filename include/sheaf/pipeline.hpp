@@ -18,6 +18,7 @@
 #include <sheaf/solvers/binning.hpp>
 #include <sheaf/solvers/model_options.hpp>
 #include <sheaf/solvers/parameters.hpp>
+#include <sheaf/solvers/profile.hpp>
 #include <sheaf/solvers/scaling.hpp>
 
 namespace sheaf {
@@ -159,6 +160,12 @@ std::optional<BinningOptions> selection_binning(const Dataset<T>& dataset, const
 /// Sentences about options that the data determine: the number of bins.
 template <class T>
 std::vector<std::string> pipeline_notes(const Dataset<T>& dataset, const PipelineOptions& options);
+
+/// What may mislead a model behind steps that are decided: data_findings(), and features that no step brings to one
+/// scale.
+template <class T>
+std::vector<Finding> training_findings(const Context& context, const Dataset<T>& dataset, const ModelOptions& model,
+                                       const PipelineOptions& steps);
 
 /// The dataset after the pipeline.
 template <class T>

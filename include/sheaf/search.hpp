@@ -288,6 +288,8 @@ struct SearchResult {
   std::vector<double> standard_deviations;
   /// Binning of a pipeline that selects features by states: on all rows, with the number of bins.
   std::optional<BinningOptions> selection_binning;
+  /// Log losses and Brier scores are those of calibrated probabilities.
+  bool calibrated_scores = false;
   KernelCounts counts;      ///< SVMs: of the models that this run trained
   Annotations annotations;  ///< of all features of the dataset
   std::vector<std::string> warnings;

@@ -74,8 +74,9 @@ class InformationSelector(_Selector):
     bins : int, default=None
         States that the values of a feature are divided into; None: 1 + log4(rows / classes), rounded down, at least 3.
         'relieff' takes the numbers themselves.
-    binning : {'equal-width', 'equal-frequency', 'mdlp', 'as-given'}, default='equal-width'
+    binning : {'automatic', 'equal-width', 'equal-frequency', 'mdlp', 'as-given'}, default=None
         How: bins of equal width, of equally many rows, cuts that separate the classes, or whole numbers as they are.
+        'automatic': equal width, for skewed features equally many rows. None: 'automatic', with `bins` 'equal-width'.
     beta : float, default=1.0
         'mifs' and 'betagamma': the weight of redundancy.
     gamma : float, default=1.0
@@ -122,7 +123,7 @@ class InformationSelector(_Selector):
         n_features_to_select: int = 10,
         *,
         bins: int | None = None,
-        binning: str = "equal-width",
+        binning: str | None = None,
         beta: float = 1.0,
         gamma: float = 1.0,
         threshold: float = 0.0,
@@ -164,7 +165,7 @@ class InformationSelector(_Selector):
         if self.binning == "as-given":
             settings = {"bins": "as-given"}
         else:
-            settings = {"binning": str(self.binning)}
+            settings = {} if self.binning is None else {"binning": str(self.binning)}
             if self.bins is not None:
                 settings["bins"] = number_text(self.bins)
         if self.target_bins is not None:

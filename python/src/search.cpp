@@ -22,10 +22,9 @@ Splits splits_of(const RowLists& splits, std::int64_t rows) {
 }
 
 SearchResult run_search(const Surroundings& surroundings, const AnyDataset& dataset, const SearchSpace& space,
-                        const SearchOptions& options, bool findings = false) {
+                        const SearchOptions& options) {
   SearchResult result;
-  run(surroundings,
-      [&](const Context& context) { result = bindings::search(context, dataset.any, space, options, findings); });
+  run(surroundings, [&](const Context& context) { result = bindings::search(context, dataset.any, space, options); });
   return result;
 }
 
@@ -57,7 +56,7 @@ SearchResult search_models(const Surroundings& surroundings, const AnyDataset& d
     options.split = SplitKind::custom;
   }
   options.row_weights = row_weights_of(weights, dataset.rows());
-  return run_search(surroundings, dataset, space_of_models(names, options.pipeline), options, true);
+  return run_search(surroundings, dataset, space_of_models(names, options.pipeline), options);
 }
 
 /// A study of which features are chosen: `settings` as for `sheaf study`.

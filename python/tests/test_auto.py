@@ -289,6 +289,13 @@ def test_warnings_and_notes():
     X, y = _ring()
     with pytest.warns(UserWarning, match="alone"):  # a copy of the label among the features
         sheaf.AutoClassifier("linear").fit(np.column_stack([X, y]), y)
+    nearly = y.copy()
+    nearly[0] = y[y != y[0]][0]
+    with pytest.warns(UserWarning, match="nearly determines"):
+        sheaf.AutoClassifier("linear").fit(np.column_stack([X, nearly]), y)
+    zeros = np.random.default_rng(3).random((len(y), 4)) < 0.6  # which have no scale to make equal
+    with pytest.warns(UserWarning, match="standard deviations differ"):
+        sheaf.AutoClassifier("knn").fit(np.where(zeros, 0, np.arange(1, len(y) + 1)[:, None] * [1, 1, 1000, 1e5]), y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = sheaf.AutoClassifier("linear").fit(np.column_stack([X, np.ones(len(y))]), y)

@@ -8,8 +8,9 @@
 #' @param k how many features.
 #' @param criterion a name of [sheaf_criteria()]: `"jmi"`, `"mrmr"`, `"cmim"` and so on.
 #' @param bins,binning how numbers become states: how many bins (`NULL`: 1 + log4(rows / classes), rounded down, at
-#'   least 3), and `"equal-width"`, `"equal-frequency"` or `"mdlp"`. Without `bins`, features of the same score are ordered
-#'   by how well their values separate the classes, else as FEAST does.
+#'   least 3), and `"automatic"`, `"equal-width"`, `"equal-frequency"` or `"mdlp"`. `NULL`: `"equal-width"` with `bins`,
+#'   else `"automatic"`, which takes equal frequency for skewed features. Without `bins`, features of the same score are
+#'   ordered by how well their values separate the classes, else as FEAST does.
 #' @param target_bins bins of a numeric `y`.
 #' @param beta,gamma,threshold,neighbours of some criteria.
 #' @param criteria,resamples several criteria, or so many bootstrap resamples, whose choices are combined.

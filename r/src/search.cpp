@@ -81,7 +81,7 @@ Rcpp::List core_search(const Rcpp::List& control, SEXP x, const Rcpp::List& abou
   options.full = !study;
   sheaf::SearchResult result;
   run_on(surroundings, rows, [&](const sheaf::Context& context, const bindings::AnyDataset& dataset) {
-    result = bindings::search(context, dataset, tried, options, refit);
+    result = bindings::search(context, dataset, tried, options);
   });
   return result_list(Rcpp::XPtr<sheaf::SearchResult>(new sheaf::SearchResult(std::move(result))));
 }

@@ -117,6 +117,16 @@ Parameter<Options> positive_row(const std::string& name, double Options::*member
   return row;
 }
 
+/// The same, left open: `automatic` says what it is then.
+template <class Options>
+Parameter<Options> open_positive_row(const std::string& name, std::optional<double> Options::*member, std::string help,
+                                     std::string automatic) {
+  auto row = open_number_row<Options>(name, member, {0, std::numeric_limits<double>::max()}, std::move(help),
+                                      std::move(automatic));
+  row.set = [name, member](Options& options, std::string_view text) { options.*member = parse_positive(name, text); };
+  return row;
+}
+
 template <class Options>
 Parameter<Options> text_row(std::string name, std::string value, std::string Options::*member, std::string help,
                             const std::string& automatic = {}) {

@@ -114,11 +114,11 @@ class Family {
   /// Whether that format can hold models of these options and labels, before one is trained; else an Error.
   virtual void check_peer_format(const ModelOptions& /*options*/, const Target& /*target*/) const {}
   /// Warnings about the data, to be shown before training.
-  virtual std::vector<std::string> warnings_before(const Dataset<float>& /*dataset*/,
+  virtual std::vector<std::string> warnings_before(const Context& /*context*/, const Dataset<float>& /*dataset*/,
                                                    const ModelOptions& /*options*/) const {
     return {};
   }
-  virtual std::vector<std::string> warnings_before(const Dataset<double>& /*dataset*/,
+  virtual std::vector<std::string> warnings_before(const Context& /*context*/, const Dataset<double>& /*dataset*/,
                                                    const ModelOptions& /*options*/) const {
     return {};
   }

@@ -1,7 +1,6 @@
 // The whole of a selection on a dataset: values become states, the criterion or an ensemble selects, and the result
 // gets names.
 #include <algorithm>
-#include <set>
 #include <type_traits>
 
 #include "core/fail.hpp"
@@ -36,42 +35,6 @@ Prepared prepare(const Context& context, const Dataset<T>& dataset, const Select
   return prepared;
 }
 
-/// Whether nearly all of these values, which are many different ones, are in one bin.
-bool is_crowded(std::span<const double> values, const BinRule& rule) {
-  constexpr double nearly_all = 0.85;
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(rule.states) + 1, 0);  // one more for missing values
-  std::set<double> different;
-  for (const double value : values) {
-    ++counts[static_cast<std::size_t>(rule(value))];
-    different.insert(value);
-  }
-  return static_cast<double>(*std::max_element(counts.begin(), counts.end())) >
-             nearly_all * static_cast<double>(values.size()) &&
-         std::ssize(different) > 2 * std::int64_t{rule.states};
-}
-
-/// Whether at least half of the features of a dense dataset are skewed, so that bins of equal width carry little
-/// information: by some features and rows, evenly spread.
-template <class T>
-bool is_skewed(const Dataset<T>& dataset, const Binning& binning) {
-  constexpr std::int64_t most = 200;
-  if (is_sparse(dataset.x)) return false;
-  const auto& x = std::get<DenseMatrix<T>>(dataset.x);
-  const auto features = std::min(most, x.columns);
-  const auto rows = std::min(most, x.rows);
-  std::int64_t crowded = 0;
-  std::vector<double> values(static_cast<std::size_t>(rows));
-  for (std::int64_t k = 0; k < features; ++k) {
-    const auto j = k * x.columns / features;
-    const auto& rule = binning.rules[static_cast<std::size_t>(j)];
-    if (rule.kind != BinRule::Kind::width || rule.states < 2) continue;
-    for (std::int64_t i = 0; i < rows; ++i)
-      values[static_cast<std::size_t>(i)] = static_cast<double>(x.values[i * x.rows / rows * x.columns + j]);
-    crowded += is_crowded(values, rule) ? 1 : 0;
-  }
-  return crowded > 0 && 2 * crowded >= features;
-}
-
 template <class T>
 SelectionResult begin_result(const Context& context, const Dataset<T>& dataset, const SelectRequest& request,
                              const Prepared& prepared) {
@@ -92,10 +55,6 @@ SelectionResult begin_result(const Context& context, const Dataset<T>& dataset, 
   result.cuts = prepared.binned.binning;
   result.seed = context.seed();
   result.notes = prepared.binned.notes;
-  if (prepared.automatic && is_skewed(dataset, prepared.binned.binning))
-    result.notes.emplace_back(
-        "values are skewed: in half of the features or more, nearly all rows share one of the bins of equal width; "
-        "--binning equal-frequency divides them evenly");
   for (const auto j : request.options.preselected)
     if (j >= 0 && j < dataset.features()) result.preselected.push_back(dataset.feature_name(j));
   return result;

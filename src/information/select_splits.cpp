@@ -22,11 +22,13 @@ struct SplitBins {
   std::vector<std::int64_t> features;  // that it may select
   std::vector<double> low, high;       // of each of them
   std::int32_t bins = 0;
+  std::vector<std::vector<double>> cuts;  // of each that is skewed; others have none
   bool operator==(const SplitBins&) const = default;
 
   std::vector<BinRule> rules() const {
     std::vector<BinRule> result;
-    for (std::size_t k = 0; k < features.size(); ++k) result.push_back(bins::width_rule(low[k], high[k], bins));
+    for (std::size_t k = 0; k < features.size(); ++k)
+      result.push_back(cuts[k].empty() ? bins::width_rule(low[k], high[k], bins) : bins::cuts_rule(cuts[k]));
     return result;
   }
 };
@@ -69,11 +71,22 @@ class SplitSelector {
         binning_(binning),
         target_(name_source(dataset.source, [&] { return bin_target(dataset.target, {}); })) {}
 
-  /// By its training rows.
-  std::int32_t bins_of(std::size_t split) const {
-    if (!has_automatic_bins(binning_)) return binning_.bins;
-    const auto target = target_of(training_rows(split));
-    return with_bins(binning_, std::ssize(target.classes), &target).bins;
+  /// The number of bins of each split, by its training rows, and the cuts of features that are skewed in them.
+  void learn(std::vector<SplitBins>& bins) const {
+    bool cuts = false;
+    std::vector<std::int64_t> rows;
+    for (std::size_t s = 0; s < splits_; ++s) {
+      const auto target = target_of(training_rows(s));
+      rows.push_back(std::ssize(target.classes));
+      const auto options = with_bins(binning_, rows.back(), &target);
+      bins[s].bins = options.bins;
+      bins[s].cuts.resize(bins[s].features.size());
+      cuts = options.method == BinMethod::automatic;
+    }
+    if (!cuts) return;
+    bins::for_each_column(context_, dataset_, [&](std::int64_t j, const bins::Column<T>& column) {
+      for (std::size_t s = 0; s < splits_; ++s) cut_if_skewed(j, column, s, rows[s], bins[s]);
+    });
   }
 
   /// Splits of the same bins.
@@ -95,6 +108,20 @@ class SplitSelector {
   }
 
  private:
+  /// `rows`: of the split, with repetitions.
+  void cut_if_skewed(std::int64_t j, const bins::Column<T>& column, std::size_t split, std::int64_t rows,
+                     SplitBins& bins) const {
+    const auto found = std::lower_bound(bins.features.begin(), bins.features.end(), j);
+    if (found == bins.features.end() || *found != j) return;
+    const auto k = static_cast<std::size_t>(found - bins.features.begin());
+    std::vector<T> values;
+    for (std::size_t i = 0; i < column.values.size(); ++i)
+      values.insert(values.end(),
+                    drawn(column.examples.empty() ? i : static_cast<std::size_t>(column.examples[i]), split),
+                    column.values[i]);
+    bins.cuts[k] =
+        bins::cuts_if_skewed(bins::Column<T>{values, {}, rows}, bins::width_rule(bins.low[k], bins.high[k], bins.bins));
+  }
   SelectionOptions options_of(const SplitBins& bins, std::size_t split) const {
     auto options = options_;
     options.count = std::min(options.count, std::ssize(bins.features));
@@ -144,7 +171,7 @@ std::vector<std::vector<std::int64_t>> select_splits(const Context& given, const
                                                      std::span<const float> draws, std::int32_t splits,
                                                      const SelectionOptions& options, const BinningOptions& binning,
                                                      const MaySelect& may_select) {
-  require(binning.method == BinMethod::equal_width && binning.target_bins == 0, "bins that need a copy of the rows");
+  require(bins::need_no_copy(binning), "bins that need a copy of the rows");
   SelectRequest work;
   work.options = options;
   work.ensemble.resamples = splits;
@@ -152,7 +179,7 @@ std::vector<std::vector<std::int64_t>> select_splits(const Context& given, const
   const auto count = static_cast<std::size_t>(splits);
   auto bins = learn_bins(context, dataset, draws, count, may_select);
   const SplitSelector<T> selector(context, dataset, draws, count, options, binning);
-  for (std::size_t s = 0; s < count; ++s) bins[s].bins = selector.bins_of(s);
+  selector.learn(bins);
   std::vector<std::vector<std::int64_t>> result(count);
   std::vector<bool> done(count, false);
   for (std::size_t first = 0; first < count; ++first) {

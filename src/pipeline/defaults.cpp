@@ -8,6 +8,7 @@
 
 #include "data/nominal.hpp"
 #include "family/family.hpp"
+#include "pipeline/learn.hpp"
 
 namespace sheaf {
 namespace {
@@ -46,6 +47,24 @@ void decide_steps(const Dataset<T>& dataset, const ModelOptions& model, Pipeline
     options.scale = ScaleMethod::standard;
 }
 
+template <class T>
+std::vector<Finding> pipeline::scale_warnings(const Context& context, const Dataset<T>& dataset,
+                                              const ModelOptions& model, const PipelineOptions& steps) {
+  std::vector<Finding> found;
+  if (steps.scale || !steps.transforms.empty()) return found;
+  for (auto& text : model.family().warnings_before(context, dataset, model))
+    found.push_back({Finding::Level::warning, "unscaled", std::move(text)});
+  return found;
+}
+
+template <class T>
+std::vector<Finding> training_findings(const Context& context, const Dataset<T>& dataset, const ModelOptions& model,
+                                       const PipelineOptions& steps) {
+  auto found = pipeline::scale_warnings(context, dataset, model, steps);
+  for (auto& finding : data_findings(context, dataset)) found.push_back(std::move(finding));
+  return found;
+}
+
 std::string describe_steps(const PipelineOptions& options) {
   std::vector<std::string> steps;
   if (options.impute != Imputation::none)
@@ -63,6 +82,14 @@ std::string describe_steps(const PipelineOptions& options) {
   return fmt::format("{}", fmt::join(steps, ", "));
 }
 
+template std::vector<Finding> pipeline::scale_warnings(const Context&, const Dataset<float>&, const ModelOptions&,
+                                                       const PipelineOptions&);
+template std::vector<Finding> pipeline::scale_warnings(const Context&, const Dataset<double>&, const ModelOptions&,
+                                                       const PipelineOptions&);
+template std::vector<Finding> training_findings(const Context&, const Dataset<float>&, const ModelOptions&,
+                                                const PipelineOptions&);
+template std::vector<Finding> training_findings(const Context&, const Dataset<double>&, const ModelOptions&,
+                                                const PipelineOptions&);
 template bool has_scales(const Dataset<float>&);
 template bool has_scales(const Dataset<double>&);
 template void decide_steps(const Dataset<float>&, const ModelOptions&, PipelineOptions&);

@@ -51,6 +51,11 @@ class PipelineLearner {
   std::vector<std::int64_t> ranked_;  // selected features, best first
 };
 
+/// Warnings about features that no step brings to one scale.
+template <class T>
+std::vector<Finding> scale_warnings(const Context& context, const Dataset<T>& dataset, const ModelOptions& model,
+                                    const PipelineOptions& steps);
+
 // A pipeline that learns of each feature by itself needs no copy of the dataset for a split: the features of a split
 // are those of the dataset through a shift and a factor.
 

@@ -12,7 +12,7 @@ inline nlohmann::ordered_json selection_step_json(const PipelineOptions& pipelin
   using Json = nlohmann::ordered_json;
   return {{"criterion", pipeline.select},
           {"counts", pipeline.counts},
-          {"binning", to_string(binning.method)},
+          {"binning", to_string(*binning.method)},
           {"bins", binning.bins > 0 ? Json(binning.bins) : Json()},
           {"automatic", has_automatic_bins(pipeline.binning)}};
 }

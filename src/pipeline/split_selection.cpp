@@ -5,6 +5,7 @@
 
 #include "core/fail.hpp"
 #include "data/name_source.hpp"
+#include "data/prepare/binning.hpp"
 #include "information/select_splits.hpp"
 #include "pipeline/learn.hpp"
 #include "pipeline/select_by_model.hpp"
@@ -65,8 +66,7 @@ template <class T>
 std::vector<std::vector<std::int64_t>> rank_splits(const Context& context, const Dataset<T>& dataset,
                                                    std::span<const float> draws, std::int32_t splits,
                                                    const PipelineOptions& options) {
-  const bool as_they_lie = selects_by_states(options) && options.binning.method == BinMethod::equal_width &&
-                           options.binning.target_bins == 0;
+  const bool as_they_lie = selects_by_states(options) && bins::need_no_copy(options.binning);
   if (!as_they_lie) return rank_copies(context, dataset, draws, static_cast<std::size_t>(splits), options);
   auto result = information::select_splits(
       context, dataset, draws, splits, selection_of(options).options, options.binning,

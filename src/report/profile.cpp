@@ -142,13 +142,9 @@ std::string plot_cards(const Profile& p) {
 std::string memory_card(const Profile& p) {
   std::vector<std::vector<std::string>> rows{
       {"device", "", "the dataset there", "may be used", "linear models side by side"}};
-  for (const auto& fit : p.fits) {
-    if (!fit.device.usable)
-      rows.push_back({to_string(fit.device.device), fit.device.why_not, format_bytes(fit.need), "", ""});
-    else
-      rows.push_back({to_string(fit.device.device), fit.device.name, format_bytes(fit.need), format_bytes(fit.budget),
-                      fit.models > 0 ? grouped(fit.models) : "does not fit"});
-  }
+  for (const auto& fit : p.fits)
+    rows.push_back({to_string(fit.device.device), fit.device.name, format_bytes(fit.need), format_bytes(fit.budget),
+                    fit.models > 0 ? grouped(fit.models) : "does not fit"});
   return card("Memory",
               fmt::format("{} as read; {} for the working blocks of one linear model.",
                           format_bytes(p.memory.matrix_cpu), format_bytes(p.memory.per_task)),

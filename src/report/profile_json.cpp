@@ -59,15 +59,11 @@ Json features_json(const Profile& p, const std::vector<Highlight>& highlights) {
 
 Json memory_json(const Profile& p) {
   auto devices = Json::array();
-  for (const auto& fit : p.fits) {
-    Json device{{"device", to_string(fit.device.device)},
-                {"usable", fit.device.usable},
-                {"need_bytes", fit.need},
-                {"budget_bytes", fit.budget},
-                {"models", fit.models}};
-    if (!fit.device.usable) device["why_not"] = fit.device.why_not;
-    devices.push_back(std::move(device));
-  }
+  for (const auto& fit : p.fits)
+    devices.push_back({{"device", to_string(fit.device.device)},
+                       {"need_bytes", fit.need},
+                       {"budget_bytes", fit.budget},
+                       {"models", fit.models}});
   return {{"element_bytes", p.element_bytes},
           {"matrix_bytes", p.memory.matrix_cpu},
           {"per_model_bytes", p.memory.per_task},

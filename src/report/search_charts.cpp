@@ -188,7 +188,14 @@ std::string mean_precision_recall(std::span<const std::vector<double>> curves, c
 }
 
 std::vector<std::int64_t> summed_confusion(const SearchResult& r) {
-  std::vector<std::int64_t> sum(r.class_names.size() * r.class_names.size(), 0);
+  const auto classes = r.class_names.size();
+  std::vector<std::int64_t> sum(classes * classes, 0);
+  if (r.held_out && !r.held_out->by_threshold.empty()) {
+    for (std::size_t k = 0; k < r.held_out->size(); ++k)
+      ++sum[static_cast<std::size_t>(r.held_out->truth[k]) * classes +
+            static_cast<std::size_t>(r.held_out->by_threshold[k])];
+    return sum;
+  }
   const auto splits = static_cast<std::size_t>(r.splits);
   for (std::size_t s = 0; s < splits; ++s) {
     const auto& confusion = r.level.models[r.level.chosen.chosen * splits + s].confusion;

@@ -49,7 +49,7 @@ Json request_json(const SelectionResult& r) {
 }
 
 Json binning_json(const SelectionResult& r) {
-  const bool counted = r.cuts.method == BinMethod::equal_width || r.cuts.method == BinMethod::equal_frequency;
+  const bool counted = r.cuts.method != BinMethod::mdlp && r.cuts.method != BinMethod::as_given;
   return {{"method", to_string(r.cuts.method)},
           {"bins", counted ? Json(r.binning.bins) : Json()},
           {"automatic", r.automatic_bins},

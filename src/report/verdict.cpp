@@ -59,11 +59,11 @@ std::string what_text(const SearchResult& r) {
                      r.class_names[1 - positive], counted(r.features, "feature"), counted(r.rows, "row"));
 }
 
-/// Scores of probabilities count after calibration, which the scores of points do not see.
+/// Scores of probabilities count after calibration.
 std::string calibrated_text(const SearchResult& r) {
   const auto calibrated = report::calibrated_scores(r);
   const auto metric = *r.options.score;
-  if (!calibrated || (metric != Metric::log_loss && metric != Metric::brier_score)) return {};
+  if (!calibrated || r.calibrated_scores || (metric != Metric::log_loss && metric != Metric::brier_score)) return {};
   const auto& found = metric == Metric::log_loss ? calibrated->log_loss : calibrated->brier_score;
   return fmt::format(" That is before calibration; the calibrated probabilities of held-out rows have {:.3f}.",
                      found.mean);

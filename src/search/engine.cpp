@@ -23,6 +23,7 @@
 #include "search/plan/choose_among.hpp"
 #include "search/plan/inner_progress.hpp"
 #include "search/plan/make_search.hpp"
+#include "search/results/calibrated_scores.hpp"
 #include "search/results/result.hpp"
 
 namespace sheaf::engine {
@@ -106,6 +107,7 @@ class Engine {
   std::vector<Failure> failures_;
   Clock::time_point begin_ = Clock::now();
   bool cut_short_ = false;
+  bool calibrates_ = false;
   std::int64_t total_ = 0;  // of models; 0: not known before
 };
 
@@ -119,6 +121,7 @@ Engine::Engine(const Context& context, const FamilySearch& family, const Plan& p
     proposed.sizes.push_back({limits_.back().tasks, limits_.back().splits});
   }
   proposed.memory = limits_.front().memory;
+  calibrates_ = chooses_by_calibrated(options) && can_calibrate(plan, family.labels());
   for (std::int32_t l = 0; l < plan_.levels(); ++l) {
     auto& level = levels_.emplace_back();
     if (models_.front() == &family)
@@ -314,6 +317,11 @@ bool Engine::run_batch(Worker& worker, std::int32_t number, const Batch& batch, 
     const std::lock_guard lock(mutex_);
     warnings_.push_back(std::move(note));
   });
+  for (std::size_t k = 0; k < scores.size(); ++k) {
+    if (calibrates_)
+      calibrate_scores(*options_.calibrate, family_.labels(), plan_.test_rows(batch.cells[k].split), scores[k]);
+    if (!options_.keep_decisions) scores[k].decisions = {};
+  }
   for (std::size_t k = 0; k < scores.size(); ++k) {
     const auto level = batch.cells[k].split / plan_.splits();
     const bool inner = level < plan_.levels() && level >= plan_.levels() - plan_.outer_folds();

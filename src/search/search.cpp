@@ -15,6 +15,7 @@
 #include "search/journal/team_log.hpp"
 #include "search/plan/make_search.hpp"
 #include "search/plan/plan_rows.hpp"
+#include "search/results/calibrated_scores.hpp"
 #include "search/results/describe_model.hpp"
 #include "search/results/held_out.hpp"
 #include "search/results/learning_curve.hpp"
@@ -73,6 +74,20 @@ void check_rows_shared(const Context& context, const SearchSpace& space, const S
   for (const auto& candidate : space.candidates) sheaf::check_rows_shared(context, candidate.space.options);
 }
 
+/// What may mislead in the data, for the model or for those that are compared.
+template <class T>
+void add_findings(const Context& context, const Dataset<T>& dataset, const SearchSpace& space,
+                  const PipelineOptions& steps, SearchResult& result) {
+  std::vector<Finding> found;
+  if (space.candidates.empty()) found = pipeline::scale_warnings(context, dataset, space.options, steps);
+  for (const auto& candidate : space.candidates)
+    if (found.empty()) found = pipeline::scale_warnings(context, dataset, candidate.space.options, candidate.pipeline);
+  for (auto& finding : data_findings(context, dataset)) found.push_back(std::move(finding));
+  for (auto& finding : found)
+    (finding.level == Finding::Level::warning ? result.warnings : result.notes).push_back(std::move(finding.message));
+  result.notes.insert(result.notes.begin(), dataset.notes.begin(), dataset.notes.end());
+}
+
 void check_threshold(const SearchOptions& options, const Labels& labels) {
   if (options.threshold && labels.class_names.size() != 2)
     fail_usage("a threshold is for two classes, and the dataset has {}", labels.class_names.size());
@@ -98,15 +113,19 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
     engine::check_rows_shared(context, decided, result.options);
     log = &of_team.emplace(*context.team(), log);
   }
+  auto training = result.options;
+  training.keep_decisions = training.keep_decisions || engine::chooses_by_calibrated(training);
   const auto trained = decided.candidates.empty()
-                           ? engine::make_search(context, dataset, decided, result.options)
-                           : engine::make_models_search(context, dataset, decided, result.options, result.notes);
+                           ? engine::make_search(context, dataset, decided, training)
+                           : engine::make_models_search(context, dataset, decided, training, result.notes);
   check_two_classes(trained->labels(), dataset.source);
   const auto planned = name_source(dataset.source, [&] {
     engine::check_threshold(result.options, trained->labels());
     return engine::plan_rows(context, dataset, trained->labels(), result.options);
   });
   const auto& plan = planned.plan;
+  result.calibrated_scores =
+      engine::chooses_by_calibrated(result.options) && engine::can_calibrate(plan, trained->labels());
   result.seed = context.seed();
   result.source = dataset.source;
   result.label = dataset.target.name;
@@ -155,9 +174,12 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
   }
   if (!result.options.full) result.chance = engine::stability_by_chance(context, dataset, space, options);
   result.selection_binning = selection_binning(dataset, result.options.pipeline);
-  if (result.options.predictions || result.options.calibrate || result.options.threshold ||
-      result.options.permutation_importance > 0)
+  const bool tries_threshold = engine::tries_threshold(plan.splits(), result);
+  if (tries_threshold) result.options.threshold = ThresholdOptions{};
+  const bool learns = result.options.refit && (result.options.calibrate || result.options.threshold);
+  if (result.options.predictions || learns || result.options.permutation_importance > 0)
     engine::use_held_out(context, dataset, trained->labels(), plan, result);
+  if (tries_threshold) engine::keep_useful_threshold(result);
   if (result.options.learning_curve)
     result.learning_curve = engine::learning_curve(
         context, *trained, plan, result.groups > 0 ? dataset.groups : std::vector<std::int32_t>(), result);
@@ -175,6 +197,7 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
   if (!dataset.groups.empty() && result.groups == 0)
     result.notes.emplace_back(
         "the groups of rows are not kept together: rows of one group may stand on both sides of a split");
+  if (result.options.refit) engine::add_findings(context, dataset, decided, result.options.pipeline, result);
   return result;
 }
 

@@ -63,7 +63,8 @@ TEST_F(CutsFile, GivesNewDataTheSameCodes) {
   auto dataset = mixed_table();
   const auto target = two_classes(dataset.rows());
   for (const bool named : {false, true})
-    for (const auto method : {BinMethod::equal_width, BinMethod::equal_frequency, BinMethod::mdlp}) {
+    for (const auto method :
+         {BinMethod::automatic, BinMethod::equal_width, BinMethod::equal_frequency, BinMethod::mdlp}) {
       BinningOptions options;
       options.method = method;
       options.missing = MissingState::own;

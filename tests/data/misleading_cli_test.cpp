@@ -246,6 +246,64 @@ TEST_F(Misleading, SearchesOfRepeatedSubjectsAreHonest) {
   EXPECT_GT(best(" --group none"), 0.95) << "what was guessed can be said otherwise";
 }
 
+/// Few rows are on the wrong side, or have a gap; columns of noise are not named, however many there are.
+TEST_F(Misleading, ColumnsThatNearlyDetermineTheLabelAreSaid) {
+  Random random(29);
+  const auto rows = [&](bool text, bool leaks) {
+    std::string lines = "a,b,status,label\n";
+    for (int i = 0; i < 200; ++i) {
+      const bool one = i % 3 == 0;
+      const bool shown = leaks ? one != (i == 30) : random.below(2) == 1;
+      lines += std::to_string(random.normal()) + "," + std::to_string(random.normal()) + ",";
+      if (i != 77)
+        lines += text ? (shown ? "closed" : i % 2 == 0 ? "open" : "new") : std::to_string(shown ? 5.5 : 1.25);
+      lines += one ? ",sick\n" : ",well\n";
+    }
+    return lines;
+  };
+  const std::string part = "status alone nearly determines the label";
+  for (const bool text : {false, true}) {
+    write("t.csv", rows(text, true));
+    for (const std::string more : {"fit t.csv --output m", "search t.csv --model linear --cost 1 --output s --force"})
+      EXPECT_TRUE(holds(shell("sheaf " + more).err, part)) << more << text;
+    EXPECT_TRUE(holds(file("s/report.html"), part)) << text;
+    write("t.csv", rows(text, false));
+    EXPECT_FALSE(holds(shell("sheaf fit t.csv --output m").err, "determine")) << text;
+  }
+  std::string noise = "label";
+  for (int j = 0; j < 2000; ++j) noise += ",x" + std::to_string(j);
+  for (int i = 0; i < 20; ++i) {
+    noise += i % 2 == 0 ? "\nsick" : "\nwell";
+    for (int j = 0; j < 2000; ++j) noise += "," + std::to_string(random.normal());
+  }
+  write("wide.csv", noise + "\n");
+  EXPECT_FALSE(holds(shell("sheaf fit wide.csv --label label --output m").err, "determine"));
+  write("numbers.csv", [&] {
+    std::string lines = "a,copy,y\n";
+    for (int i = 0; i < 100; ++i) {
+      const double y = random.normal();
+      lines += std::to_string(random.normal()) + "," + std::to_string(y + 0.02 * random.normal()) + "," +
+               std::to_string(y) + "\n";
+    }
+    return lines;
+  }());
+  EXPECT_TRUE(holds(shell("sheaf fit numbers.csv --output m").err, "copy alone nearly determines"));
+}
+
+/// Rows of a subject are alike, which says nothing of the order of subjects.
+TEST_F(Misleading, RowsOfASubjectAreNoOrderOfRows) {
+  Random random(3);
+  std::string text = "patient,a,label\n";
+  for (int p = 0; p < 120; ++p) {
+    const auto* name = random.below(2) == 1 ? ",yes\n" : ",no\n";
+    for (int visit = 0; visit <= p % 3; ++visit)
+      text += "P" + std::to_string(p) + "," + std::to_string(random.normal()) + name;
+  }
+  write("t.csv", text);
+  EXPECT_FALSE(holds(shell("sheaf info t.csv").out, "neighbouring rows"));
+  EXPECT_TRUE(holds(shell("sheaf info t.csv --group none").out, "neighbouring rows"));
+}
+
 TEST_F(Misleading, NamesOfSubjectsWithFewValuesStayFeatures) {
   write("t.csv", table("family", [](int i) { return i % 3 == 0 ? "fern" : "moss"; }));
   const auto outcome = shell("sheaf info t.csv");

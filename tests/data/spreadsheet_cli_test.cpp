@@ -63,6 +63,17 @@ TEST_F(Spreadsheet, ThousandsPerCentAndLimitsAreReadAndNoted) {
   EXPECT_TRUE(complains(shell("sheaf convert mixed.csv o2.csv"), 1, {"mixed.csv:2:1", "'12%'"}));
 }
 
+TEST_F(Spreadsheet, LabelsAreReadAsFeaturesAre) {
+  expect_read_as("a,price\n1.5,\"1,234\"\n2,999\n3,\"12,345.5\"\n", "a,price\n1.5,1234\n2,999\n3,12345.5\n",
+                 {"column 2 ('price')", "thousands"});
+  expect_read_as("a\tprice\n1.5\t259,698\n2\t1,002,001\n", "a,price\n1.5,259698\n2,1002001\n", {"thousands"});
+  expect_read_as("a,yield\n1,12%\n2,3.5%\n", "a,yield\n1,12\n2,3.5\n", {"per cent"});
+  expect_read_as("a,age\n1,<30\n2,30\n3,<30\n", "a,age\n1,<30\n2,30\n3,<30\n", {});
+  write("t.csv", "a,price\n1,\"1,234\"\n2,999\n");
+  ASSERT_EQ(shell("sheaf convert t.csv o.csv --task classification").code, 0);
+  EXPECT_EQ(file("o.csv"), file("t.csv"));
+}
+
 TEST_F(Spreadsheet, CodesOfMissingValuesAreMissing) {
   expect_read_as("a,b,label\n-999,1,x\n2,n.d.,z\n4,3,x\n", "a,b,label\n3,1,x\n2,2,z\n4,3,x\n", {},
                  "--missing-codes -999,n.d. --missing median");

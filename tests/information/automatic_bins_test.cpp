@@ -95,26 +95,28 @@ TEST(AutomaticBins, FindPlantedFeatures) {
     }
 }
 
-/// Bins of equal width put nearly all rows of skewed values into one.
-TEST(AutomaticBins, SayThatValuesAreSkewed) {
+/// Bins of equal width put nearly all rows of skewed values into one, and keep noise.
+TEST(AutomaticBins, HaveEqualFrequencyIfValuesAreSkewed) {
   std::vector<std::int64_t> planted;
   auto dataset = make_planted({60, 2000, 2, 1.8}, 5, planted);
   EXPECT_TRUE(select(Context(), dataset).notes.empty());
   for (auto& value : std::get<DenseMatrix<double>>(dataset.x).values) value = std::exp(2 * value);
   const auto skewed = select(Context(), dataset);
   ASSERT_EQ(skewed.notes.size(), 1U);
-  EXPECT_NE(skewed.notes.front().find("--binning equal-frequency"), std::string::npos);
+  EXPECT_NE(skewed.notes.front().find("features are skewed"), std::string::npos);
+  EXPECT_GE(count_found(skewed.indices(), planted), 7);
   SelectRequest request;
-  request.binning.method = BinMethod::equal_frequency;
-  EXPECT_GE(count_found(select(Context(), dataset, request).indices(), planted), 7);
-  EXPECT_LT(count_found(skewed.indices(), planted), 5);
+  request.binning.method = BinMethod::equal_width;
+  EXPECT_LT(count_found(select(Context(), dataset, request).indices(), planted), 5);
+  request.binning = {.bins = 3};  // a number that is given means equal width, as in FEAST
+  EXPECT_EQ(select(Context(), dataset, request).binning.method, BinMethod::equal_width);
 }
 
 /// A step of a pipeline has the same default, and takes the same numbers.
 TEST(AutomaticBins, AreThoseOfPipelines) {
   std::vector<std::int64_t> planted;
   const auto dataset = make_planted({60, 300, 2, 1.8}, 5, planted);
-  for (const auto method : {BinMethod::equal_width, BinMethod::equal_frequency, BinMethod::mdlp})
+  for (const auto method : {BinMethod::automatic, BinMethod::equal_width, BinMethod::equal_frequency, BinMethod::mdlp})
     for (const std::int32_t bins : {0, 6, 64}) {
       PipelineOptions options{.select = "jmi", .counts = {10}, .binning = {.method = method, .bins = bins}};
       const auto pipeline = learn_pipeline(Context(), dataset, options);

@@ -17,6 +17,7 @@ struct Shape {
   std::int64_t rows, features;
   bool sparse;
   std::int32_t values;  // of a feature; 0: any number
+  bool skewed = false;  // every other feature, so that it is binned by equal frequency
 };
 
 template <class T>
@@ -27,6 +28,8 @@ Dataset<T> make_dataset(const Shape& shape) {
     if (shape.values > 0)
       for (double& value : row) value = std::clamp(std::round(value * 2), 0.0, static_cast<double>(shape.values - 1));
     dataset.target.classes.push_back(row[0] + row[1] + 0.3 * row[2] > (shape.values > 0 ? 1 : 0) ? 1 : 0);
+    for (std::size_t j = 1; shape.skewed && j < row.size(); j += 2)
+      if (row[j] != 0) row[j] = std::exp(3 * row[j]);
   }
   if (shape.sparse)
     dataset.x = test::sparse_of<T>(rows, shape.features);
@@ -68,7 +71,8 @@ TYPED_TEST(SelectSplits, ChooseWhatCopiesOfTheirRowsChoose) {
   constexpr std::int32_t splits = 7;
   for (const auto device : test::devices())
     for (const Shape& shape : {Shape{60, 40, false, 0}, Shape{60, 40, false, 3}, Shape{300, 30, false, 2},
-                               Shape{1500, 20, false, 9}, Shape{120, 50, true, 0}, Shape{600, 40, true, 4}}) {
+                               Shape{1500, 20, false, 9}, Shape{120, 50, true, 0}, Shape{600, 40, true, 4},
+                               Shape{60, 40, false, 0, true}, Shape{600, 30, true, 0, true}}) {
       const auto dataset = make_dataset<TypeParam>(shape);
       const auto draws = draw_splits(shape.rows, splits);
       const Context context({.device = device, .threads = 2});

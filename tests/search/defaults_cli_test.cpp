@@ -115,13 +115,18 @@ TEST_F(DefaultsCli, RareClassesAreSaidBySearchAndFit) {
   EXPECT_FALSE(holds(shell("sheaf fit counts.csv --model elastic-net-poisson --alpha 0.1 --output m").err, "rare"));
 }
 
-/// Of a model chosen by AUC that predicts one class only; both remedies are followed as they are printed.
+/// Of a model chosen by AUC that predicts one class only, which gets a threshold unless it is chosen by classes; both
+/// remedies of the warning are followed as they are printed.
 TEST_F(DefaultsCli, TheRemediesForAModelThatPredictsOneClassHelp) {
   write_table("t.csv", 300, 15, 1.2);
   const std::string command = "t.csv --model elastic-net-logistic --alpha 0.03 --l1-ratio 1";
-  const auto poor = search(command);
-  ASSERT_EQ(poor["score"], "auc");
-  ASSERT_EQ(poor["chosen"]["recall"]["mean"], 0.0);
+  const auto open = search(command);
+  ASSERT_EQ(open["score"], "auc");
+  ASSERT_EQ(open["chosen"]["recall"]["mean"], 0.0);
+  EXPECT_FALSE(holds(said(open), "for every held-out row: "));
+  EXPECT_TRUE(holds(said(open), "threshold youden")) << said(open);
+  EXPECT_GT(open["threshold"]["elsewhere"]["sensitivity"].get<double>(), 0.5);
+  const auto poor = search(command + " --score accuracy");
   ASSERT_TRUE(holds(said(poor), "threshold youden") && holds(said(poor), "class-weight balanced")) << said(poor);
   EXPECT_TRUE(holds(poor["verdict"].get<std::string>(), "predicts the class healthy for every held-out row"));
   const auto chosen = search(command + " --threshold youden");

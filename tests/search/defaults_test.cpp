@@ -146,6 +146,33 @@ TEST(SearchDefaults, TrainedNetsDoNotDependOnTheUnitOfTheTarget) {
     }
 }
 
+/// Costs, tubes and tolerances that are left open follow the target's unit. Powers of two round nothing differently.
+TEST(SearchDefaults, TrainedSupportVectorRegressionsDoNotDependOnTheUnitOfTheTarget) {
+  const std::vector<std::pair<std::string, std::vector<std::pair<std::string, std::string>>>> routes{
+      {"svm", {}},
+      {"svm", {{"kernel", "linear"}}},
+      {"svm", {{"type", "nu-svr"}}},
+      {"linear", {{"loss", "svr"}}},
+      {"linear", {{"loss", "epsilon-insensitive"}}}};
+  const auto data = make_line(1);
+  for (const auto& [kind, settings] : routes) {
+    const auto train = [&](double unit) {
+      auto options = find_model_kind(kind).options;
+      for (const auto& [name, text] : settings) set_parameter(options, name, text);
+      return fit(context(), make_line(unit), options).predict(context(), data);
+    };
+    const auto what = kind + (settings.empty() ? "" : " " + settings.front().second);
+    const auto expected = train(1);
+    double error = 0, total = 0;
+    for (std::size_t i = 0; i < expected.decisions.size(); ++i) {
+      error += std::pow(expected.decisions[i] - data.target.values[i], 2);
+      total += std::pow(data.target.values[i], 2);
+    }
+    EXPECT_LT(error, 0.25 * total) << what;
+    for (const double unit : {std::exp2(-17), std::exp2(17)}) expect_multiples(train(unit), expected, unit, what);
+  }
+}
+
 /// 10 of 5,010 rows. With an intercept that is not penalised the mean of the probabilities is the share of the class.
 TEST(SearchDefaults, RareClassesHaveTheirProbability) {
   constexpr std::int64_t rows = 5010;
@@ -186,10 +213,27 @@ TEST(SearchDefaults, TheReasonForAucIsNoted) {
   EXPECT_TRUE(has_note(rarest, "more than 99 % of the rows are of class a")) << "1,197 of 1,200 are not 100 %";
 }
 
-/// Log losses of points are those before calibration: that is said, with the figure after it.
+/// Models that differ by the size of their decision values alone have the same calibrated probabilities.
+TEST(SearchDefaults, PointsAreComparedByCalibratedProbabilities) {
+  const auto data = make_rare(300, 4, 8);
+  const NamedSettings costs{{"score", "log-loss"}, {"cost", "1e-5,1"}, {"folds", "3"}};
+  auto with = costs;
+  with.emplace_back("calibrate", "platt");
+  const auto plain = search(context(), data, "linear", costs);
+  const auto found = search(context(), data, "linear", with);
+  EXPECT_GT(plain.summary(0, Metric::log_loss).mean, 1.2 * plain.summary(1, Metric::log_loss).mean);
+  EXPECT_NEAR(found.summary(0, Metric::log_loss).mean, found.summary(1, Metric::log_loss).mean, 0.02);
+  EXPECT_NEAR(found.summary(0, Metric::brier_score).mean, found.summary(1, Metric::brier_score).mean, 0.01);
+  EXPECT_EQ(found.scores(found.level, 0, Metric::auc), plain.scores(plain.level, 0, Metric::auc));
+  EXPECT_FALSE(has_note(found, "probabilities before calibration"));
+  for (const auto& model : found.level.models) EXPECT_TRUE(model.decisions.empty());
+}
+
+/// Splits that test one row of a class cannot calibrate: that is said, with the figure after calibration.
 TEST(SearchDefaults, ScoresBeforeCalibrationAreNoted) {
-  const auto data = make_rare(300, 4, 1.5);
-  const auto result = search(context(), data, "linear", {{"score", "log-loss"}, {"calibrate", "platt"}});
+  const auto data = make_rare(24, 4, 1.5);
+  const NamedSettings settings{{"score", "log-loss"}, {"calibrate", "platt"}, {"folds", "5"}, {"cost", "1"}};
+  const auto result = search(context(), data, "linear", settings);
   EXPECT_TRUE(has_note(result, "probabilities before calibration"));
   EXPECT_NE(verdict(result).find("the calibrated probabilities of held-out rows have"), std::string::npos);
   const auto other = search(context(), data, "linear", {{"score", "auc"}, {"calibrate", "platt"}});
@@ -264,8 +308,9 @@ TEST(SearchDefaults, AModelThatPredictsOneClassIsWarnedOf) {
     return std::any_of(result.warnings.begin(), result.warnings.end(),
                        [](const auto& text) { return text.find("for every held-out row") != std::string::npos; });
   };
-  const auto poor = search(context(), make_rare(600, 30, 0.5), "linear", {{"cost", "0.001"}});
+  const auto poor = search(context(), make_rare(600, 30, 0.5), "linear", {{"cost", "0.001"}, {"score", "accuracy"}});
   EXPECT_TRUE(warned(poor));
+  EXPECT_FALSE(poor.model->threshold());
   for (const std::string part : {"Warning: the chosen model predicts the class", "for every held-out row",
                                  "threshold youden", "class-weight balanced"})
     EXPECT_NE(verdict(poor).find(part), std::string::npos) << verdict(poor);
@@ -274,6 +319,30 @@ TEST(SearchDefaults, AModelThatPredictsOneClassIsWarnedOf) {
   EXPECT_FALSE(
       warned(search(context(), make_rare(600, 30, 0.5), "linear", {{"cost", "0.001"}, {"threshold", "youden"}})));
   EXPECT_FALSE(warned(search(context(), make_rare(300, 2, 3), "linear", {{"cost", "1"}})));
+}
+
+/// Chosen by AUC, such a model gets a threshold from its held-out rows, and then finds rows of both classes.
+TEST(SearchDefaults, AModelThatPredictsOneClassGetsAThreshold) {
+  const auto data = make_rare(600, 30, 8);
+  const auto found = search(context(), data, "linear", {{"cost", "0.003"}});
+  ASSERT_EQ(found.options.score, Metric::auc);
+  EXPECT_EQ(found.summary(found.level.chosen.chosen, Metric::recall).mean, 0);
+  ASSERT_TRUE(found.model->threshold());
+  EXPECT_EQ(verdict(found).find("Warning"), std::string::npos) << verdict(found);
+  const auto predicted = found.model->predict(context(), data, false).classes;
+  std::int64_t right[2] = {0, 0};
+  std::int64_t rows[2] = {0, 0};
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    const auto truth = static_cast<std::size_t>(data.target.classes[i]);
+    ++rows[truth];
+    right[truth] += predicted[i] == data.target.classes[i] ? 1 : 0;
+  }
+  for (const int c : {0, 1}) EXPECT_GT(2 * right[c], rows[c]) << "class " << c;
+  const auto good = search(context(), make_rare(300, 2, 3), "linear", {{"cost", "1"}, {"score", "auc"}});
+  EXPECT_FALSE(good.model->threshold());
+  const auto noise = search(context(), make_rare(600, 30, 0), "linear", {{"cost", "0.003"}});
+  EXPECT_FALSE(noise.model->threshold()) << "nothing to be found by any";
+  EXPECT_NE(verdict(noise).find("Warning"), std::string::npos) << verdict(noise);
 }
 
 }  // namespace defaults_test

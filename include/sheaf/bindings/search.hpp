@@ -15,17 +15,9 @@
 
 namespace sheaf::bindings {
 
-/// `findings`: what may mislead in the data becomes warnings and notes of the result.
 inline SearchResult search(const Context& context, const AnyDataset& dataset, const SearchSpace& space,
-                           const SearchOptions& options, bool findings) {
-  const auto run = [&](const auto& one) {
-    auto result = sheaf::search(context, one, space, options);
-    if (!findings) return result;
-    for (const auto& finding : data_findings(context, one))
-      (finding.level == Finding::Level::warning ? result.warnings : result.notes).push_back(finding.message);
-    return result;
-  };
-  return std::visit(run, dataset);
+                           const SearchOptions& options) {
+  return std::visit([&](const auto& one) { return sheaf::search(context, one, space, options); }, dataset);
 }
 
 /// A column for each axis; an entry is missing if the point's model does not have the parameter. Values of names are

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -45,8 +46,10 @@ enum class BinMethod : std::uint8_t {
   equal_frequency,  ///< bins of about equally many rows; equal values stay together
   mdlp,      ///< cuts that separate the classes, as many as the description length justifies (Fayyad, Irani 1993)
   as_given,  ///< whole numbers are the states: floor(x) - smallest
+  /// Equal width; equal frequency for skewed features, of whose information equal width would keep less than half.
+  automatic,
 };
-/// "equal-width", "equal-frequency", "mdlp", "as-given". Unknown names are answered with the known ones.
+/// "equal-width", "equal-frequency", "mdlp", "as-given", "automatic". Unknown names are answered with the known ones.
 BinMethod parse_bin_method(std::string_view text);
 std::string_view to_string(BinMethod method);
 
@@ -56,8 +59,8 @@ enum class MissingState : std::uint8_t { error, own };
 struct BinningOptions {
   static constexpr std::int32_t most_bins = 65535;
 
-  BinMethod method = BinMethod::equal_width;
-  /// Equal width and equal frequency: 2 to most_bins, or 0: automatic_bins(). Others ignore it.
+  std::optional<BinMethod> method = {};  ///< none: equal width for a given number of bins, else automatic
+  /// Equal width, equal frequency and automatic: 2 to most_bins, or 0: automatic_bins(). Others ignore it.
   std::int32_t bins = 0;
   MissingState missing = MissingState::error;
   std::int32_t target_bins = 0;                      ///< bins of a numeric target; 0: the labels are classes
@@ -70,11 +73,11 @@ bool has_automatic_bins(const BinningOptions& options);
 /// times as many, so that joint states of two features and the class have rows enough for their counts to mean
 /// something.
 std::int32_t automatic_bins(std::int64_t rows, std::int64_t classes);
-/// The options with a number of bins: an automatic one by the rows and by the classes that occur; without a target by
-/// one class.
+/// The options with a method and a number of bins: an automatic one by the rows and by the classes that occur; without
+/// a target by one class.
 BinningOptions with_bins(BinningOptions options, std::int64_t rows, const BinnedTarget* target);
 
-/// "5 bins of equal width", and the source of the number if it is automatic.
+/// "5 bins of equal width", and the source of the number if it is automatic; of options as with_bins() has them.
 std::string describe_bins(const BinningOptions& options, bool automatic);
 
 /// How the values of one feature become states 0 .. states-1. Values outside the learnt range go to the first

@@ -204,7 +204,7 @@ struct LinearOptions {
   /// l1: trained as elastic nets are, until the duality gap is at most the tolerance times the losses at w = 0;
   /// `method`, `stop` and `rule` do not matter. Searches do not take it: see NetOptions.
   LinearPenalty penalty = LinearPenalty::l2;
-  double cost = 1;
+  std::optional<double> cost = {};     ///< none: 1, of epsilon-insensitive regression the target's standard deviation
   std::optional<double> epsilon = {};  ///< regression: errors up to it cost nothing; none: 0.1, of an open loss 0
   /// 0: 0.0001; of the rule `gradient` LIBLINEAR's: Newton's method 0.01 for classes and 0.0001 for regression, the
   /// dual 0.1.

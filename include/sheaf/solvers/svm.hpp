@@ -139,7 +139,7 @@ struct SvmOptions {
   int degree = 3;
   double gamma = 0;  ///< 0: 1 / features
   double coef0 = 0;
-  double cost = 1;
+  std::optional<double> cost = {};  ///< none: 1, of regressions the standard deviation of the target
   double nu = 0.5;
   std::optional<double> epsilon = {};  ///< epsilon_svr; none: a tenth of the standard deviation of the target
   double tolerance = SvmParams{}.tolerance;

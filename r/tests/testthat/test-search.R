@@ -176,6 +176,10 @@ test_that("numbers are searched without a model, and doubts about the data are w
   expect_gt(cor(predict(found, as.matrix(mtcars[, -1])), mtcars$mpg), 0.8)
   leak <- cbind(x, copy = as.integer(iris$Species))
   expect_warning(sheaf_search(leak, iris$Species, model = "linear", seed = 1), "copy")
+  two <- iris$Species != "setosa"
+  leak[which(two)[1], "copy"] <- 3
+  expect_warning(sheaf_search(leak[two, ], droplevels(iris$Species[two]), model = "linear", seed = 1),
+                 "copy alone nearly determines")
 })
 
 test_that("doubts about data are found without a search, in R's words", {

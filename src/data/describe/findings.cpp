@@ -9,6 +9,7 @@
 #include <sheaf/solvers/splits.hpp>
 
 #include "core/text.hpp"
+#include "data/describe/near_leak.hpp"
 #include "data/describe/scales.hpp"
 
 namespace sheaf {
@@ -103,25 +104,18 @@ void unscaled(const Profile& p, Findings& out) {
   if (ratio >= different_scales)
     out.push_back(
         {Level::warning, "unscaled",
-         fmt::format("the features' standard deviations differ by a factor of {:.0f} (5th to 95th percentile); "
-                     "penalties will favour the large ones, so scale inside the search (--scale standard; sparse data: "
-                     "maxabs)",
-                     ratio)});
+         fmt::format(
+             "the features' standard deviations differ by a factor of {:.0f} (5th to 95th percentile); "
+             "penalties and distances favour the large ones. fit and search scale dense data for models that "
+             "compare features (svm, knn, elastic nets); for others say --scale standard, for sparse data maxabs",
+             ratio)});
 }
 
 void leak(const Profile& p, Findings& out) {
-  constexpr double suspicious = 0.95;
-  for (const auto& highlight : p.strongest) {
-    const auto j = static_cast<std::size_t>(highlight.feature);
-    const double separation = p.associations.auc.empty() ? std::abs(p.associations.correlation[j])
-                                                         : std::abs(p.associations.auc[j] - 0.5) * 2;
-    if (separation < suspicious || p.summary.rows < 20) return;
-    out.push_back(
-        {Level::warning, "leak",
-         fmt::format("feature {} alone nearly determines the label; check that it is known before the label is",
-                     p.feature_name(highlight.feature))});
-    return;
-  }
+  if (p.strongest.empty()) return;
+  const auto best = p.strongest.front().feature;
+  if (nearly_determines(p.associations, best, p.summary.rows, std::ssize(p.summary.class_counts)))
+    out.push_back({Level::warning, "leak", near_leak_message(p.feature_name(best))});
 }
 
 void wide(const Profile& p, Findings& out) {

@@ -13,6 +13,7 @@
 
 #include "core/parallel.hpp"
 #include "core/text.hpp"
+#include "data/describe/near_leak.hpp"
 #include "data/nominal.hpp"
 #include "data/read/columns.hpp"
 #include "data/read/notation.hpp"
@@ -198,7 +199,7 @@ std::string missing_code(const Ends& ends) {
 template <class T>
 class DataFindings {
  public:
-  DataFindings(const Context& context, const Dataset<T>& dataset) : dataset_(dataset) {
+  DataFindings(const Context& context, const Dataset<T>& dataset) : context_(context), dataset_(dataset) {
     if (const auto* dense = std::get_if<DenseMatrix<T>>(&dataset.x); dense != nullptr && dense->rows > 1)
       columns_ = look_at_columns(context, dataset, *dense);
   }
@@ -266,6 +267,8 @@ class DataFindings {
              fmt::format("{}: {}; check that it is known before the label is, else leave it out (--ignore)",
                          features(list.size(), "alone determines the label", "each alone determine the label"),
                          some_names(list)));
+    else if (const auto near = columns_.ends.empty() ? std::nullopt : find_near_leak(context_, dataset_))
+      report(Level::warning, "leak", near_leak_message(dataset_.feature_name(*near)));
   }
 
   void missing_codes() {
@@ -370,6 +373,7 @@ class DataFindings {
                       list.size() == 1 ? "it" : "them", some_names(list)));
   }
 
+  const Context& context_;
   const Dataset<T>& dataset_;
   Columns columns_;
   std::vector<Finding> found_;

@@ -102,12 +102,13 @@ std::int64_t models_that_fit(std::int64_t room, std::int64_t per_task) {
 std::vector<DeviceFit> device_fits(const Context& context, const MemoryNeed& memory) {
   std::vector<DeviceFit> fits;
   for (const auto& info : list_devices()) {
+    if (!info.usable) continue;  // `sheaf devices` says why
     DeviceFit fit{info, info.device.is_cpu() ? memory.resident_cpu : memory.resident_gpu, 0, 0};
     if (info.device == context.device())
       fit.budget = context.memory();
-    else if (info.usable)
+    else
       fit.budget = context.with({.device = info.device, .memory = 0}).memory();
-    fit.models = info.usable ? models_that_fit(fit.budget - fit.need, memory.per_task) : 0;
+    fit.models = models_that_fit(fit.budget - fit.need, memory.per_task);
     fits.push_back(std::move(fit));
   }
   return fits;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -90,6 +91,17 @@ std::string describe_correlation(std::span<const double> values) {
                      correlation, 1 / std::sqrt(n));
 }
 
+/// Of each group the first row: those of a group are kept together and may well be alike.
+template <class Value>
+std::vector<Value> one_of_each_group(const std::vector<Value>& values, const std::vector<std::int32_t>& groups) {
+  if (groups.empty()) return values;
+  std::set<std::int32_t> seen;
+  std::vector<Value> result;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (seen.insert(groups[i]).second) result.push_back(values[i]);
+  return result;
+}
+
 }  // namespace
 
 template <class T>
@@ -97,8 +109,14 @@ std::string describe_order(const Dataset<T>& dataset) {
   const auto& target = dataset.target;
   const auto column = dataset.row_columns.dates.empty() ? time_feature(dataset) : dataset.row_columns.dates;
   if (!column.empty()) return fmt::format("the rows stand in the order of '{}'", column);
-  if (target.empty() || target.survival() || target.several() || dataset.rows() < fewest_rows) return {};
-  return target.looks_like_classes() ? describe_runs(target.classes) : describe_correlation(target.values);
+  if (target.empty() || target.survival() || target.several()) return {};
+  const auto describe = [&](const auto& all, const auto& how) {
+    const auto some = one_of_each_group(all, dataset.groups);
+    return std::ssize(some) < fewest_rows ? std::string() : how(some);
+  };
+  return target.looks_like_classes()
+             ? describe(target.classes, [](const auto& some) { return describe_runs(some); })
+             : describe(target.values, [](const auto& some) { return describe_correlation(some); });
 }
 
 template std::string describe_order(const Dataset<float>&);

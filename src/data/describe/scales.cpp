@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <sheaf/context.hpp>
-
 namespace sheaf {
 
 double scale_ratio(std::span<const FeatureSummary> features) {
@@ -18,9 +16,9 @@ double scale_ratio(std::span<const FeatureSummary> features) {
 }
 
 template <class T>
-std::vector<std::string> unscaled_distances(const Dataset<T>& dataset) {
+std::vector<std::string> unscaled_distances(const Context& context, const Dataset<T>& dataset) {
   if (is_sparse(dataset.x)) return {};
-  const double ratio = scale_ratio(summarize(Context(), dataset).per_feature);
+  const double ratio = scale_ratio(summarize(context, dataset).per_feature);
   if (ratio < different_scales) return {};
   return {fmt::format(
       "{}: the features' standard deviations differ by a factor of {:.0f} (5th to 95th percentile), so that "
@@ -29,7 +27,7 @@ std::vector<std::string> unscaled_distances(const Dataset<T>& dataset) {
       dataset.source, ratio)};
 }
 
-template std::vector<std::string> unscaled_distances(const Dataset<float>&);
-template std::vector<std::string> unscaled_distances(const Dataset<double>&);
+template std::vector<std::string> unscaled_distances(const Context&, const Dataset<float>&);
+template std::vector<std::string> unscaled_distances(const Context&, const Dataset<double>&);
 
 }  // namespace sheaf

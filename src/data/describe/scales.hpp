@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <sheaf/context.hpp>
 #include <sheaf/dataset.hpp>
 #include <sheaf/solvers/profile.hpp>
 
@@ -19,6 +20,6 @@ double scale_ratio(std::span<const FeatureSummary> features);
 
 /// The warning that distances between the rows of a dense dataset follow its large features; nothing if they do not.
 template <class T>
-std::vector<std::string> unscaled_distances(const Dataset<T>& dataset);
+std::vector<std::string> unscaled_distances(const Context& context, const Dataset<T>& dataset);
 
 }  // namespace sheaf

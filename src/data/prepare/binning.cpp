@@ -14,12 +14,13 @@
 namespace sheaf {
 namespace {
 
-constexpr std::array<std::string_view, 4> method_names{"equal-width", "equal-frequency", "mdlp", "as-given"};
+constexpr std::array<std::string_view, 5> method_names{"equal-width", "equal-frequency", "mdlp", "as-given",
+                                                       "automatic"};
 
 constexpr std::int64_t enough_a_bin = 5;  // rows, for counts to mean something
 
 bool is_counted(const BinningOptions& options) {
-  return options.method == BinMethod::equal_width || options.method == BinMethod::equal_frequency;
+  return options.method != BinMethod::mdlp && options.method != BinMethod::as_given;
 }
 
 void check_options(const BinningOptions& options, const BinnedTarget* target) {
@@ -27,14 +28,6 @@ void check_options(const BinningOptions& options, const BinnedTarget* target) {
     fail_usage("{} bins were asked for; from 2 to {} are possible", options.bins, BinningOptions::most_bins);
   if (options.method == BinMethod::mdlp && target == nullptr)
     fail("mdlp needs classes, and the dataset has none; bin by equal width or equal frequency");
-}
-
-BinRule cuts_rule(std::vector<double> cuts) {
-  BinRule rule;
-  rule.kind = BinRule::Kind::cuts;
-  rule.states = static_cast<std::int32_t>(cuts.size()) + 1;
-  rule.cuts = std::move(cuts);
-  return rule;
 }
 
 template <class T>
@@ -89,14 +82,30 @@ void learn_cuts(const Context& context, const Dataset<T>& dataset, const Binning
     if (cuts.size() >= static_cast<std::size_t>(BinningOptions::most_bins))
       fail("{}: feature '{}' would be cut {} times; at most {} states are possible", dataset.source,
            dataset.feature_name(j), cuts.size(), BinningOptions::most_bins);
-    rules[static_cast<std::size_t>(j)] = cuts_rule(std::move(cuts));
+    rules[static_cast<std::size_t>(j)] = bins::cuts_rule(std::move(cuts));
+  });
+}
+
+/// Replaces rules of equal width that crowd their features.
+template <class T>
+void cut_skewed(const Context& context, const Dataset<T>& dataset, std::vector<BinRule>& rules) {
+  bins::for_each_column(context, dataset, [&](std::int64_t j, const bins::Column<T>& column) {
+    auto& rule = rules[static_cast<std::size_t>(j)];
+    if (auto cuts = bins::cuts_if_skewed(column, rule); !cuts.empty()) rule = bins::cuts_rule(std::move(cuts));
   });
 }
 
 template <class T>
 std::vector<std::string> notes_of(const Dataset<T>& dataset, const BinningOptions& options,
-                                  const bins::Extents& extents, const std::vector<std::int32_t>& states) {
+                                  const bins::Extents& extents, const Binning& binning,
+                                  const std::vector<std::int32_t>& states) {
   std::vector<std::string> notes;
+  const auto skewed = std::count_if(binning.rules.begin(), binning.rules.end(),
+                                    [](const BinRule& rule) { return rule.kind == BinRule::Kind::cuts; });
+  if (binning.method == BinMethod::automatic && skewed > 0)
+    notes.push_back(fmt::format("{} of {} features {} skewed: {} bins are of equal frequency, not of equal width",
+                                grouped(skewed), grouped(dataset.features()), skewed == 1 ? "is" : "are",
+                                skewed == 1 ? "its" : "their"));
   const auto single = std::count(states.begin(), states.end(), 1);
   if (single > 0)
     notes.push_back(fmt::format("{} of {} features {}", grouped(single), grouped(dataset.features()),
@@ -134,6 +143,7 @@ std::int32_t automatic_bins(std::int64_t rows, std::int64_t classes) {
 }
 
 BinningOptions with_bins(BinningOptions options, std::int64_t rows, const BinnedTarget* target) {
+  if (!options.method) options.method = options.bins > 0 ? BinMethod::equal_width : BinMethod::automatic;
   if (!has_automatic_bins(options)) return options;
   std::vector<bool> occurs(target != nullptr ? target->names.size() : 0, false);
   if (target != nullptr)
@@ -146,7 +156,9 @@ std::string describe_bins(const BinningOptions& options, bool automatic) {
   if (options.method == BinMethod::as_given) return "states as given";
   if (options.method == BinMethod::mdlp) return "cuts by mdlp";
   return fmt::format("{} of equal {}{}", counted(options.bins, "bin"),
-                     options.method == BinMethod::equal_width ? "width" : "frequency",
+                     options.method == BinMethod::equal_width       ? "width"
+                     : options.method == BinMethod::equal_frequency ? "frequency"
+                                                                    : "width, of skewed features of equal frequency",
                      automatic ? ", a number that follows from the rows and classes" : "");
 }
 
@@ -163,22 +175,35 @@ BinRule width_rule(double low, double high, std::int32_t bins) {
   return rule;
 }
 
+BinRule cuts_rule(std::vector<double> cuts) {
+  BinRule rule;
+  rule.kind = BinRule::Kind::cuts;
+  rule.states = static_cast<std::int32_t>(cuts.size()) + 1;
+  rule.cuts = std::move(cuts);
+  return rule;
+}
+
+bool need_no_copy(const BinningOptions& options) {
+  return options.target_bins == 0 && is_counted(options) && options.method != BinMethod::equal_frequency;
+}
+
 template <class T>
 Binning learn(const Context& context, const Dataset<T>& dataset, const BinningOptions& options,
               const BinnedTarget* target, const Extents& extents) {
-  Binning binning{options.method, options.missing, {}, dataset.feature_names};
+  Binning binning{*options.method, options.missing, {}, dataset.feature_names};
   binning.rules.resize(static_cast<std::size_t>(dataset.features()));
   for (std::int64_t j = 0; j < dataset.features(); ++j) {
     const auto at = static_cast<std::size_t>(j);
     if (is_nominal(dataset, j))
       binning.rules[at] = levels_rule(dataset, j);
-    else if (options.method == BinMethod::equal_width)
+    else if (options.method == BinMethod::equal_width || options.method == BinMethod::automatic)
       binning.rules[at] = width_rule(extents.low[at], extents.high[at], options.bins);
     else if (options.method == BinMethod::as_given)
       binning.rules[at] = integers_rule(dataset, j, extents);
   }
   if (options.method == BinMethod::equal_frequency || options.method == BinMethod::mdlp)
     learn_cuts(context, dataset, options, target, binning.rules);
+  if (options.method == BinMethod::automatic) cut_skewed(context, dataset, binning.rules);
   return binning;
 }
 
@@ -209,7 +234,7 @@ Binned learn_and_apply_binning(const Context& context, const Dataset<T>& dataset
   const auto extents = bins::checked_extents(context, dataset, options, target);
   auto binning = bins::learn(context, dataset, options, target, extents);
   auto table = bins::apply(context, binning, dataset, extents);
-  auto notes = notes_of(dataset, given, extents, table.states);
+  auto notes = notes_of(dataset, given, extents, binning, table.states);
   return {std::move(binning), std::move(table), std::move(notes)};
 }
 

@@ -74,6 +74,14 @@ class XLogX {
   std::vector<double> table_;
 };
 
+/// How many rows have each state of a rule; missing values are left out.
+template <class T>
+std::vector<std::int64_t> count_states(const BinRule& rule, const Column<T>& column);
+
+/// Cuts of equal frequency for a feature that bins of equal width would crowd into a few of them; else none.
+template <class T>
+std::vector<double> cuts_if_skewed(const Column<T>& column, const BinRule& width);
+
 /// Cuts that separate the classes.
 template <class T>
 std::vector<double> mdlp_cuts(const Column<T>& column, std::span<const std::int32_t> classes,
@@ -88,6 +96,10 @@ BinnedTable apply(const Context& context, const Binning& binning, const Dataset<
 
 /// The rule of bins of equal width from the smallest to the largest value of a feature.
 BinRule width_rule(double low, double high, std::int32_t bins);
+BinRule cuts_rule(std::vector<double> cuts);
+
+/// Whether the states of a value follow from some features of a split's training rows alone, without a copy of these.
+bool need_no_copy(const BinningOptions& options);
 
 /// The states of some features in some rows, each by the rule in the same place, without a copy of the values. Rows
 /// ascend and may be given several times; none of their values is missing.

@@ -244,6 +244,23 @@ std::string BinRule::state_name(std::int32_t state) const {
 namespace bins {
 
 template <class T>
+std::vector<std::int64_t> count_states(const BinRule& rule, const Column<T>& column) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(rule.states) + 1, 0);  // the last: missing
+  const Coder coder(rule);
+  std::array<double, tile_rows> values{};
+  std::array<std::int32_t, tile_rows> codes{};
+  for (std::size_t i = 0; i < column.values.size(); i += tile_rows) {
+    const auto some = std::min<std::size_t>(tile_rows, column.values.size() - i);
+    std::copy_n(column.values.begin() + static_cast<std::ptrdiff_t>(i), some, values.begin());
+    coder(values.data(), static_cast<std::int64_t>(some), codes.data());
+    for (std::size_t k = 0; k < some; ++k) ++counts[static_cast<std::size_t>(codes[k])];
+  }
+  counts[code_of(coder, 0)] += column.zeros();
+  counts.pop_back();
+  return counts;
+}
+
+template <class T>
 BinnedTable apply(const Context& context, const Binning& binning, const Dataset<T>& dataset, const Extents& extents) {
   BinnedTable table{dataset.rows(), dataset.features(), states_of(binning, extents), {}};
   const std::vector<Coder> coders(binning.rules.begin(), binning.rules.end());
@@ -278,6 +295,8 @@ BinnedTable apply_binning(const Context& context, const Binning& binning, const 
 }
 
 namespace bins {
+template std::vector<std::int64_t> count_states(const BinRule&, const Column<float>&);
+template std::vector<std::int64_t> count_states(const BinRule&, const Column<double>&);
 template BinnedTable apply(const Context&, const Binning&, const Dataset<float>&, const Extents&);
 template BinnedTable apply(const Context&, const Binning&, const Dataset<double>&, const Extents&);
 template BinnedTable apply_to_part(const Context&, std::span<const BinRule>, const Dataset<float>&,

@@ -29,12 +29,15 @@ Parameter<O> bins_row() {
 
 /// Numbers that are states already are not binned.
 Parameter<O> method_row() {
-  auto row =
-      choice_row<O, BinMethod>("binning", &O::method,
-                               {{"equal-width", BinMethod::equal_width},
-                                {"equal-frequency", BinMethod::equal_frequency},
-                                {"mdlp", BinMethod::mdlp}},
-                               "bins of equal width, bins of equally many rows, or cuts that separate the classes");
+  auto row = open_choice_row<O, BinMethod>(
+      "binning", &O::method,
+      {{"automatic", BinMethod::automatic},
+       {"equal-width", BinMethod::equal_width},
+       {"equal-frequency", BinMethod::equal_frequency},
+       {"mdlp", BinMethod::mdlp}},
+      "bins of equal width, bins of equally many rows, or cuts that separate the classes; automatic: equal width, for "
+      "skewed features equally many rows",
+      "automatic; equal-width if --bins is given");
   row.set = [set = row.set](O& options, std::string_view text) {
     if (options.method == BinMethod::as_given) fail_usage("--bins as-given finds its own states; leave out --binning");
     set(options, text);

@@ -41,6 +41,31 @@ std::vector<double> equal_frequency_cuts(const Column<T>& column, std::int32_t b
   return cuts;
 }
 
+namespace {
+
+double entropy(const std::vector<std::int64_t>& counts) {  // in bits
+  double all = 0;
+  for (const auto count : counts) all += static_cast<double>(count);
+  double bits = 0;
+  for (const auto count : counts)
+    if (count > 0) bits -= static_cast<double>(count) / all * std::log2(static_cast<double>(count) / all);
+  return bits;
+}
+
+}  // namespace
+
+template <class T>
+std::vector<double> cuts_if_skewed(const Column<T>& column, const BinRule& width) {
+  constexpr double enough = 0.5;  // of the information
+  if (width.kind != BinRule::Kind::width || width.states < 2) return {};
+  const double kept = entropy(count_states(width, column));
+  if (kept >= enough * std::log2(width.states)) return {};  // which nothing exceeds
+  auto cuts = equal_frequency_cuts(column, width.states);
+  return kept < enough * entropy(count_states(cuts_rule(cuts), column)) ? cuts : std::vector<double>();
+}
+
+template std::vector<double> cuts_if_skewed(const Column<float>&, const BinRule&);
+template std::vector<double> cuts_if_skewed(const Column<double>&, const BinRule&);
 template std::vector<double> equal_frequency_cuts(const Column<float>&, std::int32_t);
 template std::vector<double> equal_frequency_cuts(const Column<double>&, std::int32_t);
 

@@ -64,6 +64,7 @@ class CsvReader {
     read_texts();
     if (needs_comma()) return CsvReader(reading_, ',').read();
     take_texts();
+    take_label_numbers();
     return finish();
   }
 
@@ -96,8 +97,13 @@ class CsvReader {
   void parse_texts(std::size_t k);
   double number_in(std::string_view text) const;
   void take_texts();
+  template <class V>
+  std::optional<std::vector<V>> written_numbers(std::size_t column, const TextColumn& cells, bool takes_limits,
+                                                std::string_view remedy);
   bool take_numbers(const TextCells& text);
-  void note_spelling(std::size_t column, const Spelling& spelling, std::string_view example, std::int64_t limits);
+  void take_label_numbers();
+  void note_spelling(std::size_t column, const Spelling& spelling, std::string_view example, std::int64_t limits,
+                     std::string_view remedy);
   void check_mixed() const;
   std::vector<std::int64_t> kept_features(const Dataset<T>& dataset);
   bool holds_ids(const DenseMatrix<T>& x, std::int64_t feature, std::size_t column) const;
@@ -304,11 +310,12 @@ double CsvReader<T>::number_in(std::string_view text) const {
   return one.ok() && !one.spelling.percent && !one.spelling.limit ? one.value : TextColumn::no_number;
 }
 
-/// Numbers in place of texts, if all of them are numbers however they are written.
+/// The values of texts, if all of them are numbers however they are written, and some not plainly.
 template <class T>
-bool CsvReader<T>::take_numbers(const TextCells& text) {
-  const auto& cells = text.cells;
-  std::vector<T> values(static_cast<std::size_t>(cells.rows()), std::numeric_limits<T>::quiet_NaN());
+template <class V>
+std::optional<std::vector<V>> CsvReader<T>::written_numbers(std::size_t column, const TextColumn& cells,
+                                                            bool takes_limits, std::string_view remedy) {
+  std::vector<V> values(static_cast<std::size_t>(cells.rows()), std::numeric_limits<V>::quiet_NaN());
   Spelling all;
   std::string_view example;
   DecimalEvidence evidence = evidence_;
@@ -316,8 +323,8 @@ bool CsvReader<T>::take_numbers(const TextCells& text) {
   for (std::int64_t i = 0; i < cells.rows(); ++i) {
     const auto cell = cells.text(i);
     if (cell.empty()) continue;
-    const auto number = parse_written_number<T>(cell, decimal_);
-    if (!number.ok()) return false;
+    const auto number = parse_written_number<V>(cell, decimal_);
+    if (!number.ok() || (number.spelling.limit && !takes_limits)) return std::nullopt;
     values[static_cast<std::size_t>(i)] = number.value;
     ++present;
     percents += number.spelling.percent ? 1 : 0;
@@ -327,27 +334,54 @@ bool CsvReader<T>::take_numbers(const TextCells& text) {
     const auto& said = number.spelling;
     if (example.empty() && (said.grouped || said.percent || said.limit)) example = cell;
   }
-  if (example.empty() || limits == present || (percents > 0 && percents < present)) return false;
+  if (example.empty() || limits == present || (percents > 0 && percents < present)) return std::nullopt;
   if (guesses_decimal() && decimal_ == '.' && evidence.ambiguous && !evidence.point)
     fail_text(reading_, example, 0,
               fmt::format("the comma in {} of {} can be a decimal comma or stand between thousands; say --decimal , or "
                           "--decimal .",
-                          shown(example), described(text.column)));
+                          shown(example), described(column)));
+  all.percent = percents > 0;
+  note_spelling(column, all, example, limits, remedy);
+  return values;
+}
+
+/// Numbers in place of texts.
+template <class T>
+bool CsvReader<T>::take_numbers(const TextCells& text) {
+  const auto& cells = text.cells;
+  const auto values = written_numbers<T>(text.column, cells, true, "--nominal takes the values as levels");
+  if (!values) return false;
   for (std::int64_t i = 0; i < cells.rows(); ++i) {
     if (cells.text(i).empty()) fail_missing(text.column, cells.text(i).data(), cells.text(i));
-    x_.values[i * x_.columns + text.feature] = values[static_cast<std::size_t>(i)];
+    x_.values[i * x_.columns + text.feature] = (*values)[static_cast<std::size_t>(i)];
   }
-  all.percent = percents > 0;
-  note_spelling(text.column, all, example, limits);
   return true;
+}
+
+/// The same for labels, unless they are said to be classes.
+template <class T>
+void CsvReader<T>::take_label_numbers() {
+  if (reading_.options.task == LabelKind::classes) return;
+  for (std::size_t c = 0; c < labels_.size(); ++c) {
+    auto& cells = labels_[c];
+    bool plain = true;
+    for (std::int64_t i = 0; i < cells.rows() && plain; ++i)
+      plain = cells.text(i).empty() || !std::isnan(cells.number(i));
+    if (plain) continue;
+    const auto values = written_numbers<double>(static_cast<std::size_t>(label_columns_[c]), cells, false,
+                                                "--task classification takes the values as classes");
+    for (std::int64_t i = 0; values && i < cells.rows(); ++i) {
+      const double number = (*values)[static_cast<std::size_t>(i)];
+      if (!cells.text(i).empty()) cells.set(i, cells.keep(fmt::format("{}", number)), number);
+    }
+  }
 }
 
 template <class T>
 void CsvReader<T>::note_spelling(std::size_t column, const Spelling& spelling, std::string_view example,
-                                 std::int64_t limits) {
+                                 std::int64_t limits, std::string_view remedy) {
   const auto say = [&](std::string_view what) {
-    notes_.push_back(
-        fmt::format("{}: {} {} (--nominal takes the values as levels)", reading_.name, described(column), what));
+    notes_.push_back(fmt::format("{}: {} {} ({})", reading_.name, described(column), what, remedy));
   };
   if (spelling.grouped) say(fmt::format("has signs between thousands, as in {}, which are left out", shown(example)));
   if (spelling.percent)

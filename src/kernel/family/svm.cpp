@@ -303,18 +303,21 @@ class SvmRow : public FamilyRow<SvmRow, SvmOptions> {
   void check_peer_format(const ModelOptions& options, const Target& target) const override {
     check_libsvm_format(target, options.get<SvmOptions>());
   }
-  std::vector<std::string> warnings_before(const Dataset<float>& dataset, const ModelOptions& options) const override {
-    return warn_of_scales(dataset, options);
+  std::vector<std::string> warnings_before(const Context& context, const Dataset<float>& dataset,
+                                           const ModelOptions& options) const override {
+    return warn_of_scales(context, dataset, options);
   }
-  std::vector<std::string> warnings_before(const Dataset<double>& dataset, const ModelOptions& options) const override {
-    return warn_of_scales(dataset, options);
+  std::vector<std::string> warnings_before(const Context& context, const Dataset<double>& dataset,
+                                           const ModelOptions& options) const override {
+    return warn_of_scales(context, dataset, options);
   }
 
  private:
   template <class T>
-  std::vector<std::string> warn_of_scales(const Dataset<T>& dataset, const ModelOptions& options) const {
+  std::vector<std::string> warn_of_scales(const Context& context, const Dataset<T>& dataset,
+                                          const ModelOptions& options) const {
     auto list = sheaf::warnings_before(dataset, options.get<SvmOptions>());
-    return list.empty() && wants_scaling(options) ? unscaled_distances(dataset) : list;
+    return list.empty() && wants_scaling(options) ? unscaled_distances(context, dataset) : list;
   }
   static WorkEstimate work(const DataSummary& data, double models, double kernels) {
     const auto rows = static_cast<double>(data.rows);

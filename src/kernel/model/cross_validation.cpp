@@ -102,7 +102,7 @@ Block<double> decide_pairs(const Context& context, const Dataset<T>& dataset, co
 void report_folds(const Context& context, Folds& folds, const SvmFits& fits, SvmCrossValidation& result) {
   result.shape.kind = *folds.options.kind;
   result.shape.class_names = folds.labels.class_names;
-  result.shape.cost = folds.options.cost;
+  result.shape.cost = *folds.options.cost;
   result.shape.class_weights = folds.plans.front().class_weights;
   for (const auto& plan : folds.plans) {
     result.fits.emplace_back();
@@ -134,8 +134,8 @@ SvmCrossValidation cross_validate_svm(const Context& context, const Dataset<T>& 
   const auto fold_of = dealt.fold_of_rows();
   kernel::SheafPlan sheaf(labels, options);
   for (std::int32_t f = 0; f < dealt.count(); ++f) {
-    folds.plans.push_back(sheaf.add_model(sheaf.add_rows(without(fold_of, f)), options.cost));
-    if (folds.probabilities()) sheaf.add_platt(folds.plans.back(), options.cost, random, dealt.order);
+    folds.plans.push_back(sheaf.add_model(sheaf.add_rows(without(fold_of, f)), *options.cost));
+    if (folds.probabilities()) sheaf.add_platt(folds.plans.back(), *options.cost, random, dealt.order);
   }
   auto params = kernel::svm_params(options, dataset.features());
   const bool pairs = folds.sides.size() > 1 && options.multi_class == MultiClass::one_vs_one;

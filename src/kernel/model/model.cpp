@@ -49,8 +49,10 @@ SvmOptions with_defaults(SvmOptions options, const Target& target, std::span<con
   const bool numbers = !target.empty() && !target.looks_like_classes();
   if (!options.kind) options.kind = numbers ? SvmKind::epsilon_svr : SvmKind::c_svc;
   if (options.kind != SvmKind::one_class) check_label_kind(target, is_regression(*options.kind), "type");
+  const double deviation = standard_deviation(target.values, row_weights);
+  // Coefficients, and so their bound, are of the target's unit; one row, or equal targets, have no deviation.
+  if (!options.cost) options.cost = is_regression(*options.kind) && deviation > 0 ? deviation : 1;
   if (!options.epsilon) {
-    const double deviation = standard_deviation(target.values, row_weights);
     options.epsilon = tube * deviation;
     // Violations are of the target's unit, as epsilon is, which users give in this unit.
     if (is_regression(*options.kind) && deviation > 0 && options.tolerance == SvmOptions{}.tolerance)
@@ -111,8 +113,9 @@ const std::vector<Parameter<SvmOptions>>& parameters() {
                                   "which SVM: for classes, for one class, or for a numeric target",
                                   "c-svc, for a numeric target epsilon-svr"),
       kernel_row(),
-      searched_range(positive_row("cost", &O::cost, "C: how much errors weigh against smoothness"), "costs C",
-                     "found from the data"),
+      searched_range(open_positive_row("cost", &O::cost, "C: how much errors weigh against smoothness",
+                                       "1, of a regression the target's standard deviation"),
+                     "costs C", "found from the data"),
       searched_range(number_row("gamma", &O::gamma, {0, most}, "gamma of the kernel", "1 / features"), "gammas",
                      "found from the data"),
       searched(number_row("degree", &O::degree, {0, 1000}, "degree " + of_kernels(&KernelFunction::has_degree)),

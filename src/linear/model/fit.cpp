@@ -43,7 +43,7 @@ LinearModel linear::train_seen(const Context& context, const Dataset<T>& dataset
   model.bias = options.bias;
   model.weights = flat_weights(fits.weights);
   model.feature_names = dataset.feature_names;
-  model.cost = options.cost;
+  model.cost = *options.cost;
   model.epsilon = *options.epsilon;
   model.penalise_bias = *options.penalise_bias;
   if (!all_one(problem.class_weights)) model.class_weights = std::move(problem.class_weights);

@@ -270,7 +270,8 @@ const std::vector<Parameter<LinearOptions>>& parameters() {
           {{"auto", LinearMethod::automatic}, {"newton", LinearMethod::newton}, {"dual", LinearMethod::dual}},
           "Newton's method, or coordinate descent on the dual (hinge, crammer-singer and epsilon-insensitive: "
           "always); auto: by the shape of the data"),
-      searched_range(positive_row("cost", &O::cost, "C: how much errors weigh against the size of the weights"),
+      searched_range(open_positive_row("cost", &O::cost, "C: how much errors weigh against the size of the weights",
+                                       "1, of epsilon-insensitive the target's standard deviation"),
                      "costs C", "0.001:1000:7"),
       open_number_row("epsilon", &O::epsilon, {0, most}, "svr, epsilon-insensitive: errors up to it cost nothing",
                       "a tenth of the target's standard deviation"),

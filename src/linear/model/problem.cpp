@@ -35,6 +35,7 @@ LinearMethod suitable_method(const Context& context, const Dataset<T>& dataset, 
 void add_class_tasks(const LinearOptions& options, Problem& problem) {
   auto& sheaf = problem.sheaf;
   const auto& weight = problem.class_weights;
+  const double cost = options.cost.value_or(1);
   const bool two = weight.size() == 2 && options.loss != Loss::crammer_singer;
   const auto columns = static_cast<std::int32_t>(two ? 1 : weight.size());
   sheaf.target_columns = columns;
@@ -44,8 +45,8 @@ void add_class_tasks(const LinearOptions& options, Problem& problem) {
     if (classes[i] < columns)
       sheaf.targets[i * static_cast<std::size_t>(columns) + static_cast<std::size_t>(classes[i])] = 1;
   for (std::int32_t c = 0; c < columns; ++c) {
-    const double positive = options.cost * weight[static_cast<std::size_t>(c)];
-    sheaf.tasks.push_back({0, c, positive, two ? options.cost * weight[1] : options.cost, options.epsilon.value_or(0)});
+    const double positive = cost * weight[static_cast<std::size_t>(c)];
+    sheaf.tasks.push_back({0, c, positive, two ? cost * weight[1] : cost, options.epsilon.value_or(0)});
   }
 }
 
@@ -80,7 +81,8 @@ Problem make_problem(const Context& context, const Target& target, const std::st
   if (regression) {
     if (!options.class_weights.empty() || options.balanced) fail_usage("class weights are for classes, not for svr");
     problem.sheaf.targets = problem.labels.values;
-    problem.sheaf.tasks.push_back({0, 0, options.cost, options.cost, options.epsilon.value_or(0)});
+    const double cost = options.cost.value_or(1);
+    problem.sheaf.tasks.push_back({0, 0, cost, cost, options.epsilon.value_or(0)});
     return problem;
   }
   check_target_table(context, problem, rows);

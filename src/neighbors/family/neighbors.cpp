@@ -486,11 +486,13 @@ class NeighborsRow : public FamilyRow<NeighborsRow, KnnOptions> {
     if (data.target.survival() || data.target.several()) return {};
     return {{3, "knn"}};
   }
-  std::vector<std::string> warnings_before(const Dataset<float>& dataset, const ModelOptions& options) const override {
-    return wants_scaling(options) ? unscaled_distances(dataset) : std::vector<std::string>();
+  std::vector<std::string> warnings_before(const Context& context, const Dataset<float>& dataset,
+                                           const ModelOptions& options) const override {
+    return wants_scaling(options) ? unscaled_distances(context, dataset) : std::vector<std::string>();
   }
-  std::vector<std::string> warnings_before(const Dataset<double>& dataset, const ModelOptions& options) const override {
-    return wants_scaling(options) ? unscaled_distances(dataset) : std::vector<std::string>();
+  std::vector<std::string> warnings_before(const Context& context, const Dataset<double>& dataset,
+                                           const ModelOptions& options) const override {
+    return wants_scaling(options) ? unscaled_distances(context, dataset) : std::vector<std::string>();
   }
 
   template <class T>

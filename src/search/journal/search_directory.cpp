@@ -12,6 +12,7 @@
 #include "search/journal/journal.hpp"
 #include "search/journal/result_folder.hpp"
 #include "search/journal/shared_batches.hpp"
+#include "search/results/calibrated_scores.hpp"
 
 namespace sheaf {
 namespace {
@@ -39,6 +40,12 @@ Json space_json(const SearchSpace& space) {
   return {{"family", space.options.family_name()}, {"space", std::move(tried)}, {"training", std::move(training)}};
 }
 
+/// Bins matter to selections alone.
+Json pipeline_json(const PipelineOptions& options) {
+  if (!options.select.empty()) return parameters_json(options);
+  return parameters_json(options, {"bins", "binning", "target-bins", "target-binning"});
+}
+
 /// The candidates of a search of several models, or its one model.
 Json models_json(const SearchSpace& space) {
   if (space.candidates.empty()) return space_json(space);
@@ -46,7 +53,7 @@ Json models_json(const SearchSpace& space) {
   for (const auto& candidate : space.candidates) {
     auto json = space_json(candidate.space);
     json["name"] = candidate.name;
-    json["pipeline"] = parameters_json(candidate.pipeline);
+    json["pipeline"] = pipeline_json(candidate.pipeline);
     json["strategy"] = to_string(candidate.strategy);
     json["extend"] = candidate.extend;
     list.push_back(std::move(json));
@@ -59,6 +66,10 @@ Json settings_json(const SearchSettings& s) {
   const auto hash = sheaf_file::hash_dataset_file(s.data);
   Json also = Json::array();
   for (const auto device : s.options.extra_devices) also.push_back(to_string(device));
+  auto options =
+      parameters_json(s.options, {"min-frequency", "path-split", "time", "predictions", "calibrate", "threshold",
+                                  "learning-curve", "permutation-importance", "permutation-test", "stack"});
+  if (engine::chooses_by_calibrated(s.options)) options["calibrate"] = to_string(*s.options.calibrate);
   return {{"sheaf", SHEAF_VERSION},
           {"journal", engine::search_journal.version},
           {"command", s.command},
@@ -69,10 +80,8 @@ Json settings_json(const SearchSettings& s) {
           {"precision", s.precision == Precision::float32 ? "float" : "double"},
           {"full", s.options.full},
           {"extend", s.options.extend},
-          {"options",
-           parameters_json(s.options, {"min-frequency", "path-split", "time", "predictions", "calibrate", "threshold",
-                                       "learning-curve", "permutation-importance", "permutation-test", "stack"})},
-          {"pipeline", parameters_json(s.options.pipeline)},
+          {"options", std::move(options)},
+          {"pipeline", pipeline_json(s.options.pipeline)},
           {"row_weights", checksum(s.options.row_weights)},
           {"model", models_json(s.space)},
           {"reading", parameters_json(s.reading, {"verify", "cache"})}};

@@ -81,6 +81,17 @@ void check_groups(const Labels& labels, std::span<const std::int32_t> groups, st
           labels.class_names[c], count, count == 1 ? "" : "s", least);
 }
 
+/// The splitter knows no names.
+void check_single_rows(const Labels& labels, SplitKind kind) {
+  if (kind != SplitKind::stratified_k_fold && kind != SplitKind::stratified_shuffle) return;
+  for (std::size_t c = 0; c < labels.class_names.size(); ++c)
+    if (std::count(labels.classes.begin(), labels.classes.end(), static_cast<std::int32_t>(c)) == 1)
+      fail_usage(
+          "class {} has only 1 row, which can't be both trained on and tested: leave that row out, give it another "
+          "class, or take the split kfold",
+          labels.class_names[c]);
+}
+
 }  // namespace
 
 bool by_groups(SplitKind kind) {
@@ -100,6 +111,7 @@ Plan::Plan(const Labels& labels, const PlanRows& rows, const SearchOptions& opti
   if (!full_) classes_.resize(static_cast<std::size_t>(labels.rows), 0);
   if (by_groups(*options.split) || *options.split == SplitKind::time)
     groups_ = distinct({rows.groups.begin(), rows.groups.end()});
+  if (full_ && !labels.regression()) check_single_rows(labels, *options.split);
   if (full_) {
     if (options.splits)
       levels_.push_back({*options.splits, {}});

@@ -67,9 +67,9 @@ void note_one_out(SearchResult& result) {
       result.splits));
 }
 
-/// The scores of points are those of the models as they are trained.
+/// Splits that test too few rows of a class to calibrate their scores.
 void note_calibration(SearchResult& result) {
-  if (!result.options.calibrate || !info(*result.options.score).probabilities) return;
+  if (!result.options.calibrate || !info(*result.options.score).probabilities || result.calibrated_scores) return;
   result.notes.push_back(
       fmt::format("points are compared by the {} of probabilities before calibration; those of the calibrated model "
                   "are reported under calibration",

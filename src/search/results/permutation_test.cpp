@@ -90,7 +90,6 @@ PermutationTest permutation_test(const Context& context, const Dataset<T>& datas
   options.permutation_test = 0;
   options.refit = false;
   options.predictions = false;
-  options.calibrate.reset();
   options.threshold.reset();
   options.learning_curve = false;
   options.permutation_importance = 0;

@@ -122,6 +122,7 @@ StabilityByChance stability_by_chance(const Context& context, const Dataset<T>& 
                                       const SearchOptions& options) {
   auto study = options;
   study.stability_permutations = 0;
+  study.refit = false;
   study.path_split = 0;
   study.predictions = study.learning_curve = study.keep_decisions = false;
   study.calibrate.reset();
