@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid, ParameterSample
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import Array
+from ._base import Array, in_own_words
 from ._compat import read_frame, search_weighs_scores
 from ._pipelines import last_step
 from ._scoring import read_scoring
@@ -171,7 +171,9 @@ class SheafSearchCV(GridSearchCV):  # type: ignore[misc]
         work.run()
         work.warn()
         self.cv_results_ = _results(params, work)
-        self.notes_ = [*data.warn_of_doubts(), *(work.notes or [])]
+        doubts = data.warn_of_doubts()
+        own = [in_own_words(note) for note in work.notes or []]
+        self.notes_ = [*doubts, *(note for note in own if note not in doubts)]
         self.multimetric_ = several or "mean_test_score" not in self.cv_results_
         self.n_splits_ = len(splits)
         scorers = {name: get_scorer(score) if isinstance(score, str) else score for name, score in scores.items()}

@@ -2,7 +2,7 @@
 #include <sheaf/neighbors.hpp>
 
 #include "core/fail.hpp"
-#include "core/huge_pages.hpp"
+#include "core/memory/huge_pages.hpp"
 #include "core/parallel.hpp"
 #include "data/read/number_lines.hpp"
 #include "neighbors/verbs/ops.hpp"

@@ -16,7 +16,7 @@
 #include "neighbors/local/smo.hpp"
 #include "neighbors/local/svm.hpp"
 #include "neighbors/model/cover.hpp"
-#include "neighbors/verbs/votes.hpp"
+#include "neighbors/votes/votes.hpp"
 #include "neighbors_reference.hpp"
 
 namespace sheaf {

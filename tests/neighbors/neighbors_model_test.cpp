@@ -18,7 +18,7 @@
 #include "golden.hpp"
 #include "model_text.hpp"
 #include "neighbors/local/ops.hpp"
-#include "neighbors/verbs/votes.hpp"
+#include "neighbors/votes/votes.hpp"
 #include "neighbors_reference.hpp"
 
 namespace sheaf {

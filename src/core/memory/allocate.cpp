@@ -8,7 +8,7 @@
 
 #include "core/fail.hpp"
 #include "core/gpu_runtime.hpp"
-#include "core/huge_pages.hpp"
+#include "core/memory/huge_pages.hpp"
 #include "core/parallel.hpp"
 
 namespace sheaf {

@@ -10,7 +10,7 @@
 
 #include "data/labels.hpp"
 #include "neighbors/verbs/ops.hpp"
-#include "neighbors/verbs/votes.hpp"
+#include "neighbors/votes/votes.hpp"
 
 namespace sheaf::neighbors {
 

@@ -1,8 +1,8 @@
-// Neighbours on one NVIDIA GPU. If features are few, a tree finds the rows (tree_cuda.cuh). Otherwise: Euclid's distance
-// and distances based on it (cosine, correlation): the tensor cores filter (filter_cuda.cuh), exact distances of the
-// remaining rows decide; Manhattan's of dense rows: sums of floats do. Other metrics, and lists that overflow: exact
-// distances of all rows, of which the k smallest are selected. Compiled without fused operations: the bits are the
-// CPU's.
+// Neighbours on one NVIDIA GPU. If features are few, a tree finds the rows (tree_cuda.cuh). Otherwise: Euclid's
+// distance and distances based on it (cosine, correlation): the tensor cores filter (filter_cuda.cuh), exact distances
+// of the remaining rows decide; Manhattan's of dense rows: sums of floats do. Other metrics, and lists that overflow:
+// exact distances of all rows, of which the k smallest are selected. Compiled without fused operations: the bits are
+// the CPU's.
 #include "neighbors/verbs/ops.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "cuda/check.cuh"
-#include "neighbors/verbs/votes.hpp"
+#include "neighbors/votes/votes.hpp"
 
 namespace sheaf::neighbors {
 namespace {

@@ -1,4 +1,4 @@
-#include "neighbors/verbs/votes.hpp"
+#include "neighbors/votes/votes.hpp"
 
 #include <algorithm>
 #include <numeric>
