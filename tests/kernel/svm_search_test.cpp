@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <sheaf/report.hpp>
+#include <sheaf/solvers/svm.hpp>
 
 #include "devices.hpp"
 #include "linear_tables.hpp"

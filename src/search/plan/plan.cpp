@@ -107,7 +107,7 @@ Plan::Plan(const Labels& labels, const PlanRows& rows, const SearchOptions& opti
       classes_(labels.classes),
       full_(options.full),
       by_time_(options.split == SplitKind::time),
-      one_out_in_parts_(options.leave_one_out_in_folds) {
+      leave_one_out_in_folds_(options.leave_one_out_in_folds) {
   if (!full_) classes_.resize(static_cast<std::size_t>(labels.rows), 0);
   if (by_groups(*options.split) || *options.split == SplitKind::time)
     groups_ = distinct({rows.groups.begin(), rows.groups.end()});
@@ -193,8 +193,8 @@ std::vector<std::int32_t> Plan::test_rows(std::int32_t split) const {
 /// How often each row is drawn, split-minor; neighbours within one level are made together.
 std::vector<float> Plan::weights(std::span<const std::int32_t> splits, int threads) const {
   const auto columns = static_cast<std::int64_t>(splits.size());
-  std::vector<float> table(static_cast<std::size_t>(labels_.rows * columns), one_out_in_parts_ ? 1.0F : 0.0F);
-  if (one_out_in_parts_) return table;
+  std::vector<float> table(static_cast<std::size_t>(labels_.rows * columns), leave_one_out_in_folds_ ? 1.0F : 0.0F);
+  if (leave_one_out_in_folds_) return table;
   for (std::int64_t first = 0; first < columns;) {
     const auto at = place(splits[static_cast<std::size_t>(first)]);
     std::int64_t width = 1;
@@ -236,7 +236,7 @@ SplitTable Plan::table(std::vector<std::int32_t> splits, int threads) const {
     result.tests.begins.push_back(std::ssize(result.tests.rows));
   }
   result.splits = std::move(splits);
-  result.leave_one_out_in_folds = one_out_in_parts_;
+  result.leave_one_out_in_folds = leave_one_out_in_folds_;
   return result;
 }
 

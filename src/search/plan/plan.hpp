@@ -75,7 +75,7 @@ class Plan {
   std::vector<Splits> outer_;  // one or none
   bool full_;
   bool by_time_;
-  bool one_out_in_parts_;
+  bool leave_one_out_in_folds_;
   std::int64_t groups_ = 0;
   std::vector<double> class_counts_;  // all splits x classes
 };
