@@ -24,10 +24,11 @@ Dataset<double> microbes(std::int64_t rows = 60, std::int64_t features = 200) {
 
 /// The objective without any weight: each row costs C log 2, or C for the squared hinge, or C y^2.
 double at_zero(const Dataset<double>& dataset, const LinearOptions& options) {
-  if (options.loss == Loss::logistic) return options.cost * static_cast<double>(dataset.rows()) * std::log(2.0);
-  if (options.loss == Loss::squared_hinge) return options.cost * static_cast<double>(dataset.rows());
+  if (options.loss == Loss::logistic)
+    return options.cost.value_or(1) * static_cast<double>(dataset.rows()) * std::log(2.0);
+  if (options.loss == Loss::squared_hinge) return options.cost.value_or(1) * static_cast<double>(dataset.rows());
   double sum = 0;
-  for (const double y : dataset.target.values) sum += options.cost * y * y;
+  for (const double y : dataset.target.values) sum += options.cost.value_or(1) * y * y;
   return sum;
 }
 
