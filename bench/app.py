@@ -116,10 +116,11 @@ def seconds_of(process):
 
 
 def server_and_children(server):
-    """Processor seconds of a server's own, and of the processes that it started and that have ended."""
-    fields = pathlib.Path(f"/proc/{server.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-    ticks = os.sysconf("SC_CLK_TCK")
-    return (int(fields[11]) + int(fields[12])) / ticks, (int(fields[13]) + int(fields[14])) / ticks
+    """Processor seconds of a server's own threads, and of the processes that it started and that have ended."""
+    place = pathlib.Path(f"/proc/{server.process.pid}")
+    own = sum(int((thread / "schedstat").read_text().split()[0]) for thread in (place / "task").iterdir()) / 1e9
+    fields = (place / "stat").read_text().rsplit(")", 1)[1].split()
+    return own, (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
 
 
 def overhead(folder, browser):

@@ -48,7 +48,7 @@ echo "== the app, encrypted too"
 inside sh -c 'apt-get install -y -qq openssl >/log 2>&1 && cd /root &&
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=localhost -keyout key.pem -out chain.pem 2>/dev/null'
 for options in "" "--certificate chain.pem --key key.pem"; do
-  inside sh -c "cd /root && timeout 5 sheaf app . --no-open $options 2>said; true" &
+  inside sh -c "cd /root && timeout 5 sheaf app \$(mktemp -d) --no-open $options 2>said; true" &
   for _ in $(seq 100); do
     grep -q token= "$root/root/said" 2>/dev/null && break
     sleep 0.1

@@ -27,6 +27,41 @@ std::string event(std::string_view name, const Json& data, std::int64_t id = 0) 
   return fmt::format("{}event: {}\ndata: {}\n\n", number, name, text_of(data));
 }
 
+/// Where a value ends that begins with a bracket or a quote.
+std::size_t end_of_value(std::string_view text, std::size_t at) {
+  int depth = 0;
+  bool quoted = false;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quoted && c == '\\')
+      ++at;
+    else if (c == '"')
+      quoted = !quoted;
+    else if (!quoted)
+      depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+    if (!quoted && depth == 0) return std::min(at + 1, text.size());
+  }
+  return text.size();
+}
+
+/// A record without the lists that no page shows while it runs, such as curves: they are nearly all of it, and would be
+/// converted number by number.
+std::string without_curves(std::string_view record) {
+  std::string text;
+  for (std::size_t at = 0; at < record.size();) {
+    const auto quote = std::min(record.find('"', at), record.size());
+    const auto end = end_of_value(record, quote);
+    const auto name = record.substr(quote, end - quote);
+    text += record.substr(at, end - at);
+    at = end;
+    const bool shown = name == "\"models\"" || name == "\"result\"" || name == "\"scores\"";
+    if (shown || !record.substr(at).starts_with(":[")) continue;
+    text += ":[]";
+    at = end_of_value(record, at + 1);
+  }
+  return text;
+}
+
 /// The scores that are defined, by their names.
 Json scores_json(const Json& values) {
   Json scores = Json::object();
@@ -111,7 +146,7 @@ class JournalTail {
  private:
   std::string line_event(std::string_view line) const {
     if (line.size() <= check_digits) return {};
-    const auto record = parse_json<Json>(line.substr(check_digits + 1));
+    const auto record = parse_json<Json>(without_curves(line.substr(check_digits + 1)));
     return record.is_object() ? record_event(record, line_) : std::string();
   }
 
