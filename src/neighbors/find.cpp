@@ -38,7 +38,10 @@ WorkEstimate neighbors_work(const Dataset<T>& dataset, const Dataset<T>* queries
   auto work = neighbors_work(dataset, queries);
   const auto rows = dataset.rows();
   if (is_sparse(dataset.x) || !neighbors::fits_tree(options.distance, rows, dataset.features())) return work;
-  work.operations *= neighbors::expected_tree_cost(rows, dataset.features(), options.k) / static_cast<double>(rows);
+  const auto compared = neighbors::expected_tree_rows(rows, dataset.features(), options.k);
+  if (!neighbors::tree_pays(compared, 1, rows)) return work;
+  const auto asked = queries != nullptr ? queries->rows() : rows;
+  work.operations = neighbors::tree_row_operations * static_cast<double>(compared) * static_cast<double>(asked);
   return work;
 }
 

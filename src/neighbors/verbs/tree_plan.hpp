@@ -102,13 +102,16 @@ inline bool tree_pays(std::int64_t compared, std::int64_t queries, std::int64_t 
   return compared * tree_row_cost < queries * rows;
 }
 
-/// Rows of a filter that cost as much as a query of the tree for its k nearest, roughly: a cube of k rows meets
+/// Rows that a query for its k nearest is compared with, roughly: a cube of k rows meets
 /// (1 + (k / leaf)^(1 / features))^features leaves; limits that were not yet as low make that twice as many.
-inline double expected_tree_cost(std::int64_t rows, std::int64_t features, std::int64_t k) {
+inline std::int64_t expected_tree_rows(std::int64_t rows, std::int64_t features, std::int64_t k) {
   constexpr double leaf = 0.75 * TreeShape::most_leaf_rows;
   const auto dimensions = static_cast<double>(features);
   const double compared = 2 * leaf * std::pow(1 + std::pow(static_cast<double>(k) / leaf, 1 / dimensions), dimensions);
-  return std::min(static_cast<double>(rows), compared * static_cast<double>(tree_row_cost));
+  return static_cast<std::int64_t>(std::min(static_cast<double>(rows), compared));
 }
+
+/// What each of them costs in operations of core/device_cost.hpp: 16 ns of a core, in few dimensions mostly for lists.
+inline constexpr double tree_row_operations = 24;
 
 }  // namespace sheaf::neighbors
