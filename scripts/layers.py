@@ -50,6 +50,7 @@ OWNERS = {
 
 MOST_FILES = 30
 LARGE_FOLDERS = {
+    "python/sheaf": "one module for each family of estimators, and what they share",
     "include/sheaf/solvers": "one header for each thing that a program may name",
     "r/R": "R reads no folders below this one",
     "src/information/count": "one set of verbs: every way of counting stands beside the others",
@@ -67,6 +68,7 @@ LONG_FILES = {
     "src/linear/family/net.cpp": "the trainer and the row of a family",
     "src/neighbors/family/neighbors.cpp": "the trainer and the row of a family",
     "src/neighbors/verbs/filter_cuda.cuh": "one kernel and its tiles",
+    "src/neighbors/verbs/ops_cuda.cu": "all GPU verbs of the neighbours, launched by one class",
     "src/rescore/input/pin.cpp": "one reader, in one pass over the file",
     "src/rescore/confidence/ops_cuda.cu": "all GPU verbs of confidence",
     "src/data/read/csv.cpp": "one reader, in one pass over the file",
