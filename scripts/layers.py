@@ -53,6 +53,7 @@ LARGE_FOLDERS = {
     "include/sheaf/solvers": "one header for each thing that a program may name",
     "r/R": "R reads no folders below this one",
     "src/information/count": "one set of verbs: every way of counting stands beside the others",
+    "src/neighbors/verbs": "one set of verbs: filters and trees of either device stand beside the exact distances they share",
     "src/report": "one file for each page, table or kind of chart",
 }
 
