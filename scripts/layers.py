@@ -68,7 +68,6 @@ LONG_FILES = {
     "src/linear/family/net.cpp": "the trainer and the row of a family",
     "src/neighbors/family/neighbors.cpp": "the trainer and the row of a family",
     "src/neighbors/verbs/filter_cuda.cuh": "one kernel and its tiles",
-    "src/neighbors/verbs/ops_cuda.cu": "all GPU verbs of the neighbours, launched by one class",
     "src/rescore/input/pin.cpp": "one reader, in one pass over the file",
     "src/rescore/confidence/ops_cuda.cu": "all GPU verbs of confidence",
     "src/data/read/csv.cpp": "one reader, in one pass over the file",

@@ -1,8 +1,9 @@
 // Nearest rows and distance matrices of datasets.
 #include <sheaf/neighbors.hpp>
 
+#include <sys/mman.h>
+
 #include "core/fail.hpp"
-#include "core/memory/huge_pages.hpp"
 #include "core/parallel.hpp"
 #include "data/read/number_lines.hpp"
 #include "neighbors/verbs/ops.hpp"
@@ -22,6 +23,19 @@ void check_k(const Dataset<T>& dataset, const Dataset<T>* queries, const Neighbo
   if (options.k > most && (queries == nullptr ? dataset.rows() : queries->rows()) > 0)
     fail_usage("{}: {} neighbours are asked for, but a row has only {}{}", dataset.source, options.k,
                std::max<std::int64_t>(most, 0), others ? " others" : "");
+}
+
+/// resize() of an empty vector, in huge pages: faults of small ones take longer than the search on a GPU.
+template <class T>
+void resize_in_huge_pages(std::vector<T>& values, std::size_t count) {
+  constexpr std::uintptr_t page = 2 << 20;
+  values.reserve(count);
+  const auto first = reinterpret_cast<std::uintptr_t>(values.data());
+  const auto begin = (first + page - 1) / page * page, end = (first + count * sizeof(T)) / page * page;
+  // Refused on some kernels, which costs nothing.
+  if (begin < end)
+    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // NOLINT(performance-no-int-to-ptr)
+  values.resize(count);
 }
 
 }  // namespace

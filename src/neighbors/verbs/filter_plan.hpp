@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <type_traits>
 #include <vector>
@@ -173,6 +174,20 @@ FilterPlan make_filter_plan(const Context& context, const RowPair<S>& pair, Filt
   return make_filter_plan(pair, kind, std::move(centre), [&](const FilterPlan& plan, const Rows<S>& rows) {
     return largest_norm(context, plan, rows);
   });
+}
+
+/// Rows in an order in which any run of them is spread over all: steps of the golden ratio around them.
+inline std::vector<std::int32_t> spread_order(std::int64_t rows) {
+  auto step = static_cast<std::int64_t>(0.6180339887498949 * static_cast<double>(rows));
+  while (std::gcd(step, rows) != 1) ++step;
+  std::vector<std::int32_t> order(static_cast<std::size_t>(rows));
+  std::int64_t at = 0;
+  for (auto& row : order) {
+    row = static_cast<std::int32_t>(at);
+    at += step;
+    if (at >= rows) at -= rows;
+  }
+  return order;
 }
 
 }  // namespace sheaf::neighbors

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
-#include <numeric>
 #include <vector>
 
 #include "cuda/check.cuh"
@@ -42,20 +41,6 @@ std::int64_t sorted_room(std::int64_t k) {
   constexpr std::uint64_t most = 16384;
   const auto room = std::bit_ceil(static_cast<std::uint64_t>(3 * k + 256));
   return room <= most ? static_cast<std::int64_t>(room) : 0;
-}
-
-/// Rows in an order in which any run of them is spread over all: steps of the golden ratio around them.
-std::vector<std::int32_t> spread_order(std::int64_t rows) {
-  auto step = static_cast<std::int64_t>(0.6180339887498949 * static_cast<double>(rows));
-  while (std::gcd(step, rows) != 1) ++step;
-  std::vector<std::int32_t> order(static_cast<std::size_t>(rows));
-  std::int64_t at = 0;
-  for (auto& row : order) {
-    row = static_cast<std::int32_t>(at);
-    at += step;
-    if (at >= rows) at -= rows;
-  }
-  return order;
 }
 
 /// Eligible rows in the memory of the GPU.
