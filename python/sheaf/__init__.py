@@ -1,9 +1,8 @@
 """Sheaf for Python: whole searches at a time, behind scikit-learn's interface."""
 
 from ._core import __version__, devices
-from ._reading import read_data
+from ._reading import data_findings, read_data
 from .auto import AutoClassifier, AutoRegressor
-from .doubts import data_findings
 from .feature_selection import InformationSelector, StabilitySelector
 from .glm import GammaRegressor, PoissonRegressor, TweedieRegressor
 from .linear_model import (

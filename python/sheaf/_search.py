@@ -32,8 +32,8 @@ from ._base import Array, Axis, SheafEstimator
 from ._compat import validate
 from ._data import class_names, dtype_of, is_on_gpu, make_dataset
 from ._pipelines import Steps, last_step, read_steps
+from ._reading import warn_of
 from ._scoring import HeldOut, own_score, takes_weights
-from .doubts import warn_of
 
 _MOST_TARGETS = 32  # splits whose training labels are kept
 _WASTE = 1.5  # a search over a product of values may hold this many times the points that are wanted
