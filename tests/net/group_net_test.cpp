@@ -275,6 +275,21 @@ TEST_P(GroupNets, EveryModelOfAGridIsOptimal) {
   }
 }
 
+/// Far down a path of a lasso nearly as many features have weights as rows have residuals, and the objective is nearly
+/// flat in some directions.
+TEST_P(GroupNets, LassosOfFewRowsAreOptimalWhereNearlyAllIsExplained) {
+  make(20, 90, 3, 11);
+  sheaf_.paths = {{0, 0, 1.0, {}}};
+  const auto how = params(1e-6);
+  const auto dataset = test::dataset_of<double>(table_, features_, sparse());
+  sheaf_.paths[0].alphas = alpha_path(largest_alphas<double>(on(device()), dataset, sheaf_, how)[0], 1e-3, 60);
+  each(train(how), how, [&](const Verdict& verdict, auto several, double alpha) {
+    SCOPED_TRACE(alpha);
+    EXPECT_TRUE(several[0].fit.converged);
+    EXPECT_LT(verdict.gap, 1.05e-6);
+  });
+}
+
 /// With two classes, a feature's weights are opposites: the penalty of the row is that of one logistic weight v = 2 w:
 /// |v| / sqrt 2, and v^2 / 4 for a ridge.
 TEST_P(GroupNets, TwoClassesAreALogisticModel) {

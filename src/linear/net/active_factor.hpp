@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "linear/net/lanes.hpp"
 #include "linear/net/row_sums.hpp"
 
 namespace sheaf::linear::covariance {
@@ -76,15 +77,24 @@ class ActiveFactor {
   /// x becomes the solution of H x = x, in the order of the members.
   void solve(double* x) const {
     solve_lower(x);
-    for (std::size_t i = size(); i-- > 0;) {
-      const double* l = row(i);
-      const double own = x[i] /= l[i];
-      for (std::size_t k = 0; k < i; ++k) x[k] -= own * l[k];
+    std::size_t i = size();
+    for (; i % rows_at_once != 0; --i) take_off(x, i - 1, x[i - 1] /= row(i - 1)[i - 1], i - 1);
+    for (; i > 0; i -= rows_at_once) {
+      const std::size_t first = i - rows_at_once;
+      for (std::size_t r = i; r-- > first;) {
+        x[r] /= row(r)[r];
+        for (std::size_t k = first; k < r; ++k) x[k] -= x[r] * row(r)[k];
+      }
+      const double *l0 = row(first), *l1 = row(first + 1), *l2 = row(first + 2), *l3 = row(first + 3);
+      const double x0 = x[first], x1 = x[first + 1], x2 = x[first + 2], x3 = x[first + 3];
+      for (std::size_t k = 0; k < first; ++k) x[k] -= (x0 * l0[k] + x1 * l1[k]) + (x2 * l2[k] + x3 * l3[k]);
     }
   }
 
  private:
-  static constexpr std::size_t together = 8;  // rows
+  static constexpr std::size_t together = 8;  // rows that are rotated
+  static constexpr std::size_t rows_at_once = 4;
+  static constexpr std::size_t width = lanes;
 
   static std::size_t begin_of(std::size_t i) { return i * (i + 1) / 2; }
   double* row(std::size_t i) { return lower_.data() + begin_of(i); }
@@ -97,9 +107,31 @@ class ActiveFactor {
     row(r - 1)[c] = cosine * carried + sine * next;
     return cosine * next - sine * carried;
   }
+  void take_off(double* x, std::size_t r, double own, std::size_t count) const {
+    for (std::size_t k = 0; k < count; ++k) x[k] -= own * row(r)[k];
+  }
+  /// Four rows at a time, whose products with the numbers that are known need these once.
   void solve_lower(double* x) const {
     const std::size_t n = size();
-    for (std::size_t i = 0; i < n; ++i) {
+    std::size_t i = 0;
+    for (; i + rows_at_once <= n; i += rows_at_once) {
+      const double* const l[] = {row(i), row(i + 1), row(i + 2), row(i + 3)};
+      Lanes sums[rows_at_once] = {};
+      std::size_t k = 0;
+      for (; k + width <= i; k += width) {
+        const Lanes known = load(x + k);
+        for (std::size_t r = 0; r < rows_at_once; ++r) sums[r] += load(l[r] + k) * known;
+      }
+      double left[rows_at_once];
+      for (std::size_t r = 0; r < rows_at_once; ++r) left[r] = x[i + r] - sum_of(sums[r]);
+      for (; k < i; ++k)
+        for (std::size_t r = 0; r < rows_at_once; ++r) left[r] -= l[r][k] * x[k];
+      for (std::size_t r = 0; r < rows_at_once; ++r) {
+        for (std::size_t c = 0; c < r; ++c) left[r] -= l[r][i + c] * x[i + c];
+        x[i + r] = left[r] / l[r][i + r];
+      }
+    }
+    for (; i < n; ++i) {
       const double* l = row(i);
       const double known = sum_over(i, [l, x](std::size_t k) { return l[k] * x[k]; });
       x[i] = (x[i] - known) / l[i];

@@ -8,35 +8,18 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <numeric>
 #include <span>
 #include <vector>
 
 #include "linear/net/columns_cpu.hpp"
 #include "linear/net/covariance_rows.hpp"
+#include "linear/net/lanes.hpp"
 #include "linear/net/model/task.hpp"
 
 namespace sheaf::linear::covariance {
 
 inline std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-#ifdef __AVX512F__
-using Lanes [[gnu::vector_size(64)]] = double;
-#else
-using Lanes [[gnu::vector_size(32)]] = double;
-#endif
-constexpr std::int64_t lanes = sizeof(Lanes) / sizeof(double);
-inline Lanes load(const double* from) {
-  Lanes value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-inline double sum_of(Lanes value) {
-  double sum = 0;
-  for (std::int64_t l = 0; l < lanes; ++l) sum += value[l];
-  return sum;
-}
 
 /// Products of columns, dense or sparse, with vectors over rows.
 template <class T>

@@ -17,8 +17,11 @@ class CpuCovarianceSolver final : public CovarianceSolver<T> {
       : dataset_(dataset), x_(dataset, threads), threads_(threads) {}
 
   bool serves(Loss loss, std::int32_t classes, bool ridge, bool grouped) const override {
-    if (grouped) return loss == Loss::squared && !ridge && shares_products() && x_.features() <= x_.rows();
     constexpr std::int64_t most_members = 8192;  // products of so many take 0.5 GB
+    constexpr std::int64_t most_target_rows = 1024;
+    if (grouped && (loss != Loss::squared || ridge)) return false;
+    // Squares of several targets: features that have weights are no more than weights of rows.
+    if (grouped) return knows_products_of_targets() || x_.rows() * classes <= most_target_rows;
     constexpr std::int64_t most_features = 16384;
     constexpr std::int64_t most_ridge_features = 1024;
     constexpr std::int64_t most_coupled_features = 256;
@@ -39,7 +42,8 @@ class CpuCovarianceSolver final : public CovarianceSolver<T> {
   std::unique_ptr<CovariancePath> path(Loss loss, const ModelTask<T>& task,
                                        std::span<const double> intercepts) const override {
     if (loss == Loss::squared && intercepts.size() > 1)
-      return std::make_unique<covariance::TargetsWalk<T>>(x_, task, intercepts.size(), *shared_);
+      return std::make_unique<covariance::TargetsWalk<T>>(x_, task, intercepts.size(),
+                                                          knows_products_of_targets() ? shared_.get() : nullptr);
     return std::make_unique<covariance::PathWalk<T>>(x_, loss, task, intercepts, shared_.get());
   }
 
@@ -60,6 +64,8 @@ class CpuCovarianceSolver final : public CovarianceSolver<T> {
     constexpr std::int64_t few_features = 1024;
     return x_.features() <= few_features && x_.features() <= 2 * x_.rows();
   }
+  /// Whether those of models of several targets are all found.
+  bool knows_products_of_targets() const { return shares_products() && x_.features() <= x_.rows(); }
   /// Whether all products of a model with the features cost little beside its own work.
   bool gradient_is_cheap() const {
     constexpr std::int64_t few_entries = 1 << 20;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "linear/losses/losses.hpp"
+#include "linear/net/lanes.hpp"
 #include "linear/net/model/task.hpp"
 #include "linear/net/row_sums.hpp"
 #include "statistics/partial_likelihood.hpp"
@@ -21,6 +22,53 @@ struct RowTotals {
   double residual = 0;   // minus the derivative of the loss by the intercept
   double curvature = 0;  // its second derivative
   double spread = 0;     // see RowValues::dual_bound()
+};
+
+/// A sum of factors times products of rows with themselves, some rows at a time, so that sums stay in registers.
+class SquareSum {
+ public:
+  /// Features of a row that are taken at once; a row has room for whole groups of them.
+  static constexpr std::size_t side = 8;
+
+  explicit SquareSum(std::size_t wide) : wide_(wide), sums_(wide * wide, 0.0), rows_(together * wide) {}
+  void add(double factor, const double* values) {
+    factors_[count_] = factor;
+    std::copy_n(values, wide_, rows_.data() + count_ * wide_);
+    if (++count_ == together) flush();
+  }
+  /// Row a, up to its place a.
+  const double* finished(std::size_t a) {
+    if (count_ > 0) flush();
+    return sums_.data() + a * wide_;
+  }
+
+ private:
+  static constexpr std::size_t together = 64;
+  static constexpr std::size_t tall = 4, vectors = side / static_cast<std::size_t>(lanes);
+
+  void flush() {
+    for (std::size_t a = 0; a < wide_; a += tall)
+      for (std::size_t b = 0; b <= a; b += side) add_block(a, b);
+    count_ = 0;
+  }
+  void add_block(std::size_t a, std::size_t b) {
+    Lanes sums[tall][vectors] = {};
+    for (std::size_t r = 0; r < count_; ++r) {
+      const double* row = rows_.data() + r * wide_;
+      Lanes values[vectors];
+      for (std::size_t v = 0; v < vectors; ++v) values[v] = load(row + b + v * lanes);
+      for (std::size_t t = 0; t < tall; ++t) {
+        const double own = factors_[r] * row[a + t];
+        for (std::size_t v = 0; v < vectors; ++v) sums[t][v] += own * values[v];
+      }
+    }
+    for (std::size_t t = 0; t < tall; ++t)
+      for (std::size_t k = 0; k < side; ++k) sums_[(a + t) * wide_ + b + k] += sums[t][k / lanes][k % lanes];
+  }
+
+  std::size_t wide_, count_ = 0;
+  std::vector<double> sums_, rows_;
+  double factors_[together] = {};
 };
 
 template <class T>
@@ -80,28 +128,16 @@ class RiskRows {
 
   /// Products of the features in `list` under the present second derivative, in the lower triangle of `out`, whose rows
   /// are `stride` apart. It does not see a number that is added to all values of a feature, and without their mean less
-  /// is lost in rounding. `scratch` is memory that callers keep.
+  /// is lost in rounding.
   template <class Columns>
-  void weigh_features(const Columns& x, std::span<const std::int32_t> list, double* out, std::size_t stride,
-                      std::vector<double>& scratch) const {
-    const double one[] = {1.0};
-    std::vector<double> column(weights_.size());
-    const std::size_t wide = padded(list.size());
-    scratch.assign(weights_.size() * wide, 0.0);
-    for (std::size_t a = 0; a < list.size(); ++a) {
-      std::fill(column.begin(), column.end(), 0.0);
-      x.add(list.subspan(a, 1), one, column.data());
-      const double sum = sum_over(column.size(), [&](std::size_t i) { return column[i]; });
-      const double mean = sum / static_cast<double>(column.size());
-      for (std::size_t k = 0; k < weights_.size(); ++k) scratch[k * wide + a] = column[row_at(k)] - mean;
-    }
-    weigh(scratch, list.size(), out, stride);
+  void weigh_features(const Columns& x, std::span<const std::int32_t> list, double* out, std::size_t stride) {
+    if (!std::equal(list.begin(), list.end(), listed_.begin(), listed_.end())) lay_out(x, list);
+    weigh(list.size(), out, stride);
   }
 
  private:
   using Likelihood = PartialLikelihood<OneThread, T>;
-  /// Features of a row that are taken at once, and a row with room for whole groups of them.
-  static constexpr std::size_t side = 8;
+  static constexpr std::size_t side = SquareSum::side;
   static std::size_t padded(std::size_t count) { return (count + side - 1) / side * side; }
 
   std::size_t row_at(std::size_t place) const { return static_cast<std::size_t>(sets_.order[place]); }
@@ -138,26 +174,35 @@ class RiskRows {
     return sum > 0 ? squares / (sum * sum) : 0;
   }
 
-  /// X' (second derivative) X of `count` features, at the decision values that were evaluated last. The derivative
-  /// is that of sum over events of share log(R - fraction E): the rows' products under v, less for each event those of
-  /// the mean of the rows at risk. `x`: rows by time x features, padded. The lower triangle of `out`, whose rows are
-  /// `stride` apart.
-  void weigh(const std::vector<double>& x, std::size_t count, double* out, std::size_t stride) const {
+  /// The features' values less their means, rows by time.
+  template <class Columns>
+  void lay_out(const Columns& x, std::span<const std::int32_t> list) {
+    const double one[] = {1.0};
+    std::vector<double> column(weights_.size());
+    const std::size_t wide = padded(list.size());
+    by_time_.assign(weights_.size() * wide, 0.0);
+    for (std::size_t a = 0; a < list.size(); ++a) {
+      std::fill(column.begin(), column.end(), 0.0);
+      x.add(list.subspan(a, 1), one, column.data());
+      const double sum = sum_over(column.size(), [&](std::size_t i) { return column[i]; });
+      const double mean = sum / static_cast<double>(column.size());
+      for (std::size_t k = 0; k < weights_.size(); ++k) by_time_[k * wide + a] = column[row_at(k)] - mean;
+    }
+    listed_.assign(list.begin(), list.end());
+  }
+
+  /// X' (second derivative) X of the `count` features that are laid out, at the decision values that were evaluated
+  /// last. The derivative is that of sum over events of share log(R - fraction E): the rows' products under v, less for
+  /// each event those of the mean of the rows at risk. The lower triangle of `out`, whose rows are `stride` apart.
+  void weigh(std::size_t count, double* out, std::size_t stride) const {
     const std::size_t wide = padded(count);
-    std::vector<double> later(wide, 0.0), tied(wide, 0.0), mean(wide), sums(count * wide, 0.0);
-    const auto row = [&](std::int64_t place) { return x.data() + static_cast<std::size_t>(place) * wide; };
-    const auto add_square = [&](double factor, const double* __restrict values) {
-      for (std::size_t a = 0; a < count; ++a) {
-        const double own = factor * values[a];
-        double* __restrict to = sums.data() + a * wide;
-        for (std::size_t part = 0; part <= a; part += side)
-          for (std::size_t b = part; b < part + side; ++b) to[b] += own * values[b];
-      }
-    };
+    std::vector<double> later(wide, 0.0), tied(wide, 0.0), mean(wide);
+    SquareSum sums(wide);
+    const auto row = [&](std::int64_t place) { return by_time_.data() + static_cast<std::size_t>(place) * wide; };
     const auto take_mean = [&](double share, double fraction, double denominator) {
       const double inverse = 1 / denominator;
       for (std::size_t a = 0; a < wide; ++a) mean[a] = (later[a] - fraction * tied[a]) * inverse;
-      add_square(-share, mean.data());
+      sums.add(-share, mean.data());
     };
     const auto add_later = [&](double factor, std::int64_t place) {
       for (std::size_t a = 0; a < wide; ++a) later[a] += factor * row(place)[a];
@@ -169,7 +214,7 @@ class RiskRows {
         absent = k + 1;
       }
       add_later(likelihood_.exponential(k), k);
-      add_square(likelihood_.expected(k), row(k));
+      sums.add(likelihood_.expected(k), row(k));
       if (sets_.first[k] != k) continue;  // rows of this time are still to come
       while (sets_.absent != nullptr && sets_.absent[k] >= 0 && absent > sets_.absent[k]) {
         const std::int64_t place = sets_.entering[--absent];
@@ -191,7 +236,7 @@ class RiskRows {
       for (std::int64_t l = k; l <= sets_.last[k]; ++l)
         if (sets_.share(l) > 0) take_mean(sets_.share(l), sets_.fraction(l), likelihood_.denominator(l));
     }
-    for (std::size_t a = 0; a < count; ++a) std::copy_n(sums.data() + a * wide, a + 1, out + a * stride);
+    for (std::size_t a = 0; a < count; ++a) std::copy_n(sums.finished(a), a + 1, out + a * stride);
   }
 
   OneThread team_;
@@ -200,6 +245,8 @@ class RiskRows {
   std::vector<double> memory_;
   Likelihood likelihood_;
   std::vector<double> shares_, weights_, z_, values_, event_shares_;
+  std::vector<std::int32_t> listed_;  // features whose values are
+  std::vector<double> by_time_;       // rows by time x features, padded
 };
 
 }  // namespace sheaf::linear::covariance

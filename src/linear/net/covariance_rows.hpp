@@ -160,9 +160,8 @@ class RowValues {
 
   /// Cox: see RiskRows::weigh_features().
   template <class Columns>
-  void weigh_features(const Columns& x, std::span<const std::int32_t> list, double* out, std::size_t stride,
-                      std::vector<double>& scratch) const {
-    risks_->weigh_features(x, list, out, stride, scratch);
+  void weigh_features(const Columns& x, std::span<const std::int32_t> list, double* out, std::size_t stride) {
+    risks_->weigh_features(x, list, out, stride);
   }
 
   /// Softmax: likewise; see ClassShares::weigh().

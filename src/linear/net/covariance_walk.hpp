@@ -294,7 +294,7 @@ class PathWalk final : public CovariancePath {
       return q_.average(first);
     }
     if (couples_times()) {
-      rows_.weigh_features(x_, q_.members, q_.matrix.get(), q_.stride, scratch_);
+      rows_.weigh_features(x_, q_.members, q_.matrix.get(), q_.stride);
     } else {
       x_.weigh(q_.members, first, centers, {}, known_.values(), q_.matrix.get(), q_.stride, scratch_);
       const auto added = std::span<const std::int32_t>(q_.members).subspan(first);
