@@ -45,7 +45,7 @@ TEST_F(SelectCli, TellsTheSameEverywhere) {
   EXPECT_EQ(json["features"], 80);
   EXPECT_EQ(json["asked"]["criterion"], "jmi");
   EXPECT_EQ(json["asked"]["count"], 12);
-  EXPECT_EQ(json["binning"]["method"], "equal-width");
+  EXPECT_EQ(json["binning"]["method"], "automatic");
   EXPECT_EQ(json["binning"]["bins"], 3);
   EXPECT_EQ(json["binning"]["automatic"], true);
   ASSERT_EQ(json["selected"].size(), 12U);
