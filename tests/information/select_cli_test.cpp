@@ -240,11 +240,12 @@ TEST_F(SelectCli, BinsFollowTheRowsAndClassesWhereverFeaturesAreSelected) {
     const auto outcome = shell("sheaf fit g.arff --output m --json --select jmi:5 " + arguments);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     const auto json = Json::parse(outcome.out);
-    return std::pair(json["selection"], outcome.err.find("3 bins of equal width, a number that follows"));
+    return std::pair(
+        json["selection"],
+        outcome.err.find("3 bins of equal width, of skewed features of equal frequency, a number that follows"));
   };
-  EXPECT_EQ(
-      fit("").first,
-      (Json{{"criterion", "jmi"}, {"counts", {5}}, {"binning", "equal-width"}, {"bins", 3}, {"automatic", true}}));
+  EXPECT_EQ(fit("").first,
+            (Json{{"criterion", "jmi"}, {"counts", {5}}, {"binning", "automatic"}, {"bins", 3}, {"automatic", true}}));
   EXPECT_NE(fit("").second, std::string::npos);
   EXPECT_EQ(fit("--bins 7 --binning equal-frequency").first["bins"], 7);
   EXPECT_EQ(fit("--bins 7").second, std::string::npos);
