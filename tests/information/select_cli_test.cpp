@@ -45,7 +45,7 @@ TEST_F(SelectCli, TellsTheSameEverywhere) {
   EXPECT_EQ(json["features"], 80);
   EXPECT_EQ(json["asked"]["criterion"], "jmi");
   EXPECT_EQ(json["asked"]["count"], 12);
-  EXPECT_EQ(json["binning"]["method"], "equal-width");
+  EXPECT_EQ(json["binning"]["method"], "automatic");
   EXPECT_EQ(json["binning"]["bins"], 3);
   EXPECT_EQ(json["binning"]["automatic"], true);
   ASSERT_EQ(json["selected"].size(), 12U);
@@ -240,11 +240,12 @@ TEST_F(SelectCli, BinsFollowTheRowsAndClassesWhereverFeaturesAreSelected) {
     const auto outcome = shell("sheaf fit g.arff --output m --json --select jmi:5 " + arguments);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     const auto json = Json::parse(outcome.out);
-    return std::pair(json["selection"], outcome.err.find("3 bins of equal width, a number that follows"));
+    return std::pair(
+        json["selection"],
+        outcome.err.find("3 bins of equal width, of skewed features of equal frequency, a number that follows"));
   };
-  EXPECT_EQ(
-      fit("").first,
-      (Json{{"criterion", "jmi"}, {"counts", {5}}, {"binning", "equal-width"}, {"bins", 3}, {"automatic", true}}));
+  EXPECT_EQ(fit("").first,
+            (Json{{"criterion", "jmi"}, {"counts", {5}}, {"binning", "automatic"}, {"bins", 3}, {"automatic", true}}));
   EXPECT_NE(fit("").second, std::string::npos);
   EXPECT_EQ(fit("--bins 7 --binning equal-frequency").first["bins"], 7);
   EXPECT_EQ(fit("--bins 7").second, std::string::npos);

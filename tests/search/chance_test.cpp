@@ -48,39 +48,17 @@ ScoreSummary over_seeds(const std::function<double(const Context&, std::uint64_t
   return summarise(scores);
 }
 
-using MakeTable = std::function<Dataset<double>(Labels, std::uint64_t)>;
-
 /// The mean of nested validation, over seeds.
-ScoreSummary nested(const std::string& models, NamedSettings settings, Metric metric, const MakeTable& make) {
+ScoreSummary nested(const std::string& models, NamedSettings settings, Metric metric, std::int64_t rows = 36,
+                    std::int64_t features = 3) {
   settings.emplace_back("outer", "3");
   settings.emplace_back("folds", "3");
   settings.emplace_back("score", std::string(info(metric).name));
   const auto labels = info(metric).regression ? Labels::numbers : Labels::classes;
   return over_seeds([&](const Context& context, std::uint64_t seed) {
-    return search(context, make(labels, seed), models, settings).outer_summary(metric).mean;
+    const auto dataset = shuffled_table(rows, features, labels, seed);
+    return search(context, dataset, models, settings).outer_summary(metric).mean;
   });
-}
-
-ScoreSummary nested(const std::string& models, const NamedSettings& settings, Metric metric, std::int64_t rows = 36,
-                    std::int64_t features = 3) {
-  return nested(models, settings, metric,
-                [=](Labels labels, std::uint64_t seed) { return shuffled_table(rows, features, labels, seed); });
-}
-
-/// With gaps, skewed features and one of three levels.
-Dataset<double> raw_table(Labels labels, std::uint64_t seed) {
-  auto dataset = shuffled_table(36, 8, labels, seed);
-  auto& x = std::get<DenseMatrix<double>>(dataset.change_x());
-  for (std::int64_t i = 0; i < x.rows; ++i) {
-    double* row = x.values.data() + i * x.columns;
-    row[1] = static_cast<double>(i % 3);
-    row[2] = std::exp(3 * row[2]);
-    if (i % 7 == 3) row[0] = std::nan("");
-    if (i % 11 == 5) row[1] = std::nan("");
-  }
-  dataset.levels.resize(8);
-  dataset.levels[1] = {"red", "green", "blue"};
-  return dataset;
 }
 
 void expect_chance(const ScoreSummary& found, double chance, const std::string& route) {
@@ -119,22 +97,6 @@ const NamedSettings selecting{{"select", "mim:3,6"}, {"bins", "3"}, {"cost", "1"
 
 TEST(ShuffledLabels, AreChanceIfFeaturesAreSelectedInsideTheFolds) {
   expect_chance(nested("linear", selecting, Metric::auc, 36, 60), 0.5, "select");
-}
-
-/// Every step of a pipeline, and several of them at once.
-TEST(ShuffledLabels, AreChanceBehindEveryStep) {
-  const std::vector<NamedSettings> routes{{{"impute", "mean"}, {"scale", "standard"}},
-                                          {{"impute", "median"}, {"transform", "rank"}, {"min-variance", "0.01"}},
-                                          {{"impute", "most-frequent"}, {"scale", "01"}, {"select", "jmi:2,4"}},
-                                          {{"impute", "median"}, {"scale", "standard"}, {"select", "linear:3"}},
-                                          {{"impute", "median"}, {"select", "relieff:3"}}};
-  for (auto settings : routes) {
-    settings.emplace_back("cost", "0.1,1");
-    expect_chance(nested("linear", settings, Metric::auc, raw_table), 0.5,
-                  settings[settings.size() - 2].first + " " + settings[settings.size() - 2].second);
-  }
-  expect_chance(nested("auto", {{"select", "mim:3"}, {"strategy", "random"}, {"trials", "3"}}, Metric::auc, raw_table),
-                0.5, "auto");
 }
 
 /// The same selection before the folds is not: the test above can fail.
