@@ -50,10 +50,10 @@ OWNERS = {
 
 MOST_FILES = 30
 LARGE_FOLDERS = {
-    "python/sheaf": "one module for each family of estimators, and what they share",
     "include/sheaf/solvers": "one header for each thing that a program may name",
     "r/R": "R reads no folders below this one",
     "src/information/count": "one set of verbs: every way of counting stands beside the others",
+    "src/linear/net": "one solver: its paths share working sets, factors and lanes",
     "src/report": "one file for each page, table or kind of chart",
 }
 
@@ -65,6 +65,7 @@ LONG_FILES = {
     "python/sheaf/linear_model_cv.py": "estimators whose signatures scikit-learn reads, with their documentation",
     "python/sheaf/svm.py": "estimators whose signatures scikit-learn reads, with their documentation",
     "src/linear/products/ops_cuda.cu": "all GPU verbs of the linear family, launched by one class",
+    "src/linear/net/covariance_targets.hpp": "one class: the path of several targets",
     "src/linear/family/net.cpp": "the trainer and the row of a family",
     "src/neighbors/family/neighbors.cpp": "the trainer and the row of a family",
     "src/neighbors/verbs/filter_cuda.cuh": "one kernel and its tiles",
