@@ -126,7 +126,7 @@ LinearModel one_weight() {
 
 TEST(Threshold, OfAModelDecidesItsPredictionsAndIsKeptInItsFile) {
   Model model{one_weight()};
-  model.set_threshold({parse_threshold("sensitivity:0.8"), 2.5, 0.8125, 0.75});
+  model.set_threshold(Threshold{parse_threshold("sensitivity:0.8"), 2.5, 0.8125, 0.75});
   const auto again = Model::parse(model.text(), "file");
   ASSERT_TRUE(again.threshold());
   EXPECT_EQ(again.threshold()->options, model.threshold()->options);

@@ -163,7 +163,9 @@ TEST(Tree, NodesShareTheRows) {
       for (std::int64_t node = 0; node < std::int64_t{1} << level; ++node) {
         ASSERT_EQ(shape.begin(level, node), end);
         end = shape.begin(level, node + 1);
-        if (level == shape.depth) ASSERT_TRUE(end - shape.begin(level, node) <= 32) << rows << " " << node;
+        if (level == shape.depth) {
+          ASSERT_TRUE(end - shape.begin(level, node) <= 32) << rows << " " << node;
+        }
         for (auto row = shape.begin(level, node); row < end; ++row) ASSERT_EQ(shape.node(level, row), node);
       }
       ASSERT_EQ(end, rows);
@@ -198,15 +200,14 @@ TEST(Tree, PassesByRowsBeyondTheLimitAlone) {
         const neighbors::SquaredEuclidean metric({}, 3);
         const Row query{0.3, -0.2, 0.7};
         const double radius = 0.25;
+        DistanceOptions plain;
+        plain.metric = DistanceType::squared_euclidean;
         std::vector<bool> seen(10000, false);
         const auto compared = tree.template visit<4>(
             metric, query.data(), radius, [&](std::span<const std::int32_t> rows, const double* sums) {
               for (std::size_t r = 0; r < rows.size(); ++r) {
                 seen[static_cast<std::size_t>(rows[r])] = true;
-                EXPECT_NEAR(sums[r],
-                            plain_distance({.metric = DistanceType::squared_euclidean}, query,
-                                           table[static_cast<std::size_t>(rows[r])]),
-                            1e-15);
+                EXPECT_NEAR(sums[r], plain_distance(plain, query, table[static_cast<std::size_t>(rows[r])]), 1e-15);
               }
               return radius;
             });
