@@ -34,7 +34,8 @@ void ProgressFile::on_advance(std::int64_t by) {
 
 /// In one call, so that a reader sees one line or the other.
 void ProgressFile::write() {
-  if (descriptor_ < 0) descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (descriptor_ < 0)
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
   if (descriptor_ < 0) return;
   if (temporary_ && !removed_) removed_.emplace(path_);
   nlohmann::ordered_json left;

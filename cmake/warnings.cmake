@@ -1,12 +1,15 @@
-# What makes a defect of ours hard to use for an attacker: overwritten stacks and buffers end the process, and tables of functions
-# cannot be written. Programs and libraries are position-independent. Sanitizers do more, and do not go with it.
+# What makes a defect of ours hard to use for an attacker. Programs and libraries are position-independent, their tables of functions
+# cannot be written, and no stack is executed. With SHEAF_HARDEN overwritten stacks and buffers end the process, which costs time in
+# inner loops. Sanitizers do more, and do not go with it.
 include(CheckPIESupported)
 check_pie_supported()
 function(sheaf_harden target)
-  if(NOT SHEAF_HARDEN OR SHEAF_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
+  if(SHEAF_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
     return()
   endif()
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>)
+  if(SHEAF_HARDEN)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>)
+  endif()
   target_link_options(${target} PRIVATE $<$<LINK_LANGUAGE:CXX>:LINKER:-z,relro,-z,now,-z,noexecstack>)
 endfunction()
 

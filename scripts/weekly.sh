@@ -32,6 +32,12 @@ differences() {
     ctest --test-dir build -R 'golden|peer|libsvm|liblinear|agreement' --output-on-failure --no-tests=error
 }
 
+# Every call of the operating system fails once, in every command of tests/faults.
+faults() { ninja -C build inject_faults && tests/faults/faults.py build/sheaf build/tests/libinject_faults.so; }
+
+# An hour of random work in one process, another each week.
+load() { SHEAF_LOAD_MINUTES=60 SHEAF_LOAD_SEED=$(date +%Y%V) build/test_load; }
+
 # Without libFuzzer: seeded mutations of the corpora, another seed each week.
 mutations() { build/fuzz_replay tests/fuzz/corpus --mutations 200000 --seed "$(date +%Y%V)"; }
 
@@ -47,6 +53,9 @@ step additions python3 tests/additions/additions.py build --programs
 step packages packages
 step site make site
 step mutations mutations
+step faults faults
+step load load
+step coverage scripts/coverage.sh
 step fuzz fuzz
 if command -v nvidia-smi > /dev/null && nvidia-smi > /dev/null 2>&1; then
   step gpu scripts/gpu.sh build test sanitize

@@ -3,6 +3,7 @@
 #include <cctype>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
@@ -172,6 +173,7 @@ std::vector<std::int64_t> match_levels(const std::vector<std::string>& of_datase
 template <class T>
 void number_levels(const Context& context, const Pipeline& pipeline, Dataset<T>& dataset,
                    std::vector<std::string>& warnings) {
+  if (pipeline.levels.empty() && dataset.levels.empty()) return;
   std::vector<std::vector<std::int64_t>> matches(static_cast<std::size_t>(pipeline.features));
   bool changes = false;
   for (std::size_t j = 0; j < matches.size(); ++j) {
@@ -203,12 +205,41 @@ void number_levels(const Context& context, const Pipeline& pipeline, Dataset<T>&
   });
 }
 
+/// The first so many features of a sparse dataset, or zeros behind those that it has: without memory for each feature.
+template <class T>
+Dataset<T> with_features(const Dataset<T>& dataset, std::int64_t features) {
+  auto result = dataset.borrowed();
+  auto& x = std::get<SparseMatrix<T>>(result.x);
+  SparseMatrix<T> kept{x.rows, features, std::move(x.offsets), std::move(x.indices), std::move(x.values)};
+  if (features < dataset.features()) {
+    const auto all = std::exchange(kept, {x.rows, features, Array<std::int64_t>(x.rows + 1), {}, {}});
+    kept.offsets[0] = 0;
+    for (std::int64_t i = 0; i < x.rows; ++i) {
+      const auto* begin = all.indices.data() + all.offsets[i];
+      const auto* end = all.indices.data() + all.offsets[i + 1];
+      kept.offsets[i + 1] = kept.offsets[i] + (std::lower_bound(begin, end, features) - begin);
+    }
+    kept.indices = Array<std::int32_t>(kept.offsets[x.rows]);
+    kept.values = Array<T>(kept.offsets[x.rows]);
+    for (std::int64_t i = 0; i < x.rows; ++i) {
+      const auto count = kept.offsets[i + 1] - kept.offsets[i];
+      std::copy_n(all.indices.data() + all.offsets[i], count, kept.indices.data() + kept.offsets[i]);
+      std::copy_n(all.values.data() + all.offsets[i], count, kept.values.data() + kept.offsets[i]);
+    }
+  }
+  result.replace_x(std::move(kept));
+  return result;
+}
+
 }  // namespace
 
 template <class T>
 Dataset<T> align_features(const Context& context, const Pipeline& pipeline, const Dataset<T>& dataset,
                           std::vector<std::string>& warnings) {
-  auto result = take_places(dataset, find_places(pipeline, dataset, warnings), context.threads());
+  const bool plain = is_sparse(dataset.x) && dataset.feature_names.empty() && pipeline.feature_names.empty() &&
+                     dataset.levels.empty() && dataset.annotations.empty();
+  auto result = plain ? with_features(dataset, pipeline.features)
+                      : take_places(dataset, find_places(pipeline, dataset, warnings), context.threads());
   result.feature_names = pipeline.feature_names;
   number_levels(context, pipeline, result, warnings);
   return result;

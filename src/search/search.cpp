@@ -8,6 +8,7 @@
 #include <sheaf/solvers/profile.hpp>
 
 #include "core/fail.hpp"
+#include "data/budget.hpp"
 #include "data/name_source.hpp"
 #include "family/family.hpp"
 #include "pipeline/learn.hpp"
@@ -88,6 +89,15 @@ void add_findings(const Context& context, const Dataset<T>& dataset, const Searc
   result.notes.insert(result.notes.begin(), dataset.notes.begin(), dataset.notes.end());
 }
 
+/// Before anything has an entry for each feature.
+template <class T>
+void check_features(const Context& context, const Dataset<T>& dataset, const SearchSpace& space) {
+  auto numbers = space.options.family().numbers_per_feature();
+  for (const auto& candidate : space.candidates)
+    numbers = std::max(numbers, candidate.space.options.family().numbers_per_feature());
+  check_feature_memory(context, dataset, numbers * std::int64_t{sizeof(double)}, "the numbers that training keeps");
+}
+
 void check_threshold(const SearchOptions& options, const Labels& labels) {
   if (options.threshold && labels.class_names.size() != 2)
     fail_usage("a threshold is for two classes, and the dataset has {}", labels.class_names.size());
@@ -108,6 +118,7 @@ SearchResult search(const Context& given, const Dataset<T>& dataset, const Searc
   result.size_words = decided.options.family().size_words();
   if (options.keep_decisions && log != nullptr) fail_usage("a log keeps no decision values; search without one");
   const auto context = given.for_work(search_work(dataset, decided, result.options));
+  engine::check_features(context, dataset, decided);
   std::optional<engine::TeamLog> of_team;
   if (context.team() != nullptr) {
     engine::check_rows_shared(context, decided, result.options);

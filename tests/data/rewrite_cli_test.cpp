@@ -256,12 +256,55 @@ TEST_F(Rewrite, AnIndexFarOutTakesNoMemory) {
   write("far.svm", "1 1:1 100000000:2\n-1 2:1\n1 3:1 100000000:1\n-1 4:1\n");
   const auto converted = shell("ulimit -v 2000000; sheaf convert far.svm out.svm --memory 1G --quiet");
   EXPECT_EQ(converted.code, 0) << converted.err;
-  for (const std::string command : {"info far.svm", "scale far.svm out.svm --method maxabs", "fit far.svm --output m",
-                                    "select far.svm --count 2", "bin far.svm out.svm"}) {
+  for (const std::string command :
+       {"info far.svm", "scale far.svm out.svm --method maxabs", "fit far.svm --output m", "select far.svm --count 2",
+        "bin far.svm out.svm", "fit far.svm --model svm --output m", "search far.svm --folds 2 --output s",
+        "search far.svm --folds 2 --model svm --output s",
+        "search far.svm --folds 2 --model elastic-net-logistic --output s",
+        "search far.svm --folds 2 --model knn --k 1 --output s", "neighbors far.svm --k 1 --output n",
+        "distances far.svm d.npy"}) {
     const auto outcome =
         shell("/usr/bin/env bash -c 'ulimit -v 4000000; \"$0\" " + command + " --memory 1G --quiet' \"$program\"");
     EXPECT_TRUE(outcome.code == 0 || (outcome.code == 1 && outcome.err.find("far.svm") != std::string::npos))
         << command << ": " << outcome.err;
+  }
+}
+
+/// 60 bytes become no gigabytes of names and zeros.
+TEST_F(Rewrite, AnIndexFarOutFillsNoDisk) {
+  write("far.svm", "1 1:1 100000000:2\n-1 2:1\n");
+  for (const std::string name : {"out.csv", "out.arff", "out.csv.gz"}) {
+    EXPECT_TRUE(complains(shell("ulimit -v 2000000; sheaf convert far.svm " + name + " --quiet"), 1,
+                          {name, "100,000,000 features", "3 values", "write LIBSVM"}));
+    EXPECT_FALSE(exists(name));
+  }
+}
+
+/// LIBSVM and its flags take memory by what is stored, whatever the kernel; so do support vectors far out.
+TEST_F(Rewrite, SvmsOfAnIndexFarOutTakeNoMemory) {
+  write("far.svm", "1 1:1 100000000:2\n-1 2:1\n1 3:1 100000000:1\n-1 4:1\n");
+  write("near.svm", "1 1:1 5:2\n-1 2:1\n1 3:1 5:1\n-1 4:1\n");
+  for (const std::string kernel : {"0", "1", "2", "3"}) {
+    const auto options = " -q -g 0.25 -t " + kernel + " ";
+    for (const std::string name : {"far", "near"}) {
+      const auto trained = shell("ulimit -v 2500000; sheaf svm-train" + options + name + ".svm " + name +
+                                 ".model && sheaf svm-predict -q " + name + ".svm " + name + ".model " + name + ".out");
+      ASSERT_EQ(trained.code, 0) << kernel << trained.err;
+    }
+    EXPECT_EQ(file("far.out"), file("near.out")) << kernel;
+    // Rows of fewer and of more features than the model, as text and by Sheaf's own command.
+    ASSERT_EQ(
+        shell("sheaf svm-predict -q near.svm far.model a.out && sheaf svm-predict -q far.svm near.model b.out").code,
+        0);
+    for (const std::string line :
+         {"far.svm --model-file far", "near.svm --model-file far", "far.svm --model-file near"}) {
+      const auto predicted = shell("ulimit -v 2500000; sheaf predict " + line + ".model --output p.csv --quiet");
+      EXPECT_EQ(predicted.code, 0) << line << predicted.err;
+    }
+    auto model = file("far.model");
+    for (auto at = model.find("100000000:"); at != std::string::npos; at = model.find("100000000:"))
+      model.replace(at, 9, "5");
+    EXPECT_EQ(model, file("near.model")) << kernel;
   }
 }
 

@@ -4,7 +4,8 @@
     faults.py PROGRAM INJECT.so [--runs N] [--seed N] [--scenario NAME ...] [--kind NAME ...]
 
 Every scenario is a command. It runs once undisturbed, which counts the calls of each kind; then again and again with one of
-them failing: all of them, or N drawn at random. A run that a fault disturbed must
+them failing: all of them, or N drawn at random. A run whose reads and writes are cut in two or interrupted by signals must
+give the files of the undisturbed run. A run that a fault disturbed must
   - succeed with the same files as the undisturbed run, or end with an exit code above 0 and one error message;
   - never end by a signal, hang, or leave a temporary file or a half-written result behind;
   - leave results of an earlier run alone until its own are complete;
@@ -21,7 +22,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-KINDS = ["memory", "open", "read", "write", "sync", "rename", "thread"]
+FAILURES = ["memory", "open", "read", "write", "sync", "rename", "folder", "lock", "link", "thread"]
+KINDS = [*FAILURES, "short", "interrupt"]  # the last two must change nothing
 SECONDS = 60
 
 
@@ -47,10 +49,16 @@ SCENARIOS = [
     Scenario("scale", "scale n.csv s.csv --save s.txt", ["s.csv", "s.txt"]),
     Scenario("select", "select d.csv --count 3 --csv list.csv --apply s.csv", ["list.csv", "s.csv", "s.csv.made.json"]),
     Scenario("info", "info d.csv --memory 1G --report r.html", ["r.html"], describes=True),
+    Scenario("convert-sheaf", "convert d.csv c.sheaf", ["c.sheaf"]),
+    Scenario("bin", "bin n.csv b.csv --save cuts.txt", ["b.csv", "cuts.txt"]),
+    Scenario("neighbors", "neighbors n.csv --k 3 --output near.csv", ["near.csv"]),
+    Scenario("percolator", "percolator d.pin -m m.tsv -w w.txt", ["m.tsv", "w.txt"]),
     Scenario("distances", "distances n.csv d.npy", ["d.npy"], ["d.npy.partial", "d.npy.settings"]),
     Scenario("search", "search d.csv --model linear --cost 0.1,1 --folds 3 --output found --predictions", ["found"],
              ["found/settings.json", "found/journal.txt", "found/lock"]),
     Scenario("search-knn", "search d.csv --model knn --k 1,3 --folds 3 --output found", ["found"],
+             ["found/settings.json", "found/journal.txt", "found/lock"]),
+    Scenario("study", "search d.csv --model elastic-net-logistic --alpha 0.1,0.01 --folds 3 --outer 3 --output found", ["found"],
              ["found/settings.json", "found/journal.txt", "found/lock"]),
     Scenario("search-join", "search d.csv --model linear --cost 0.1,1 --folds 3 --join found --lease 0.5", ["found"],
              ["found/settings.json", "found/journal.txt", "found/units"]),
@@ -150,6 +158,8 @@ class Runner:
             if found != expected and not (scenario.describes and kind in ("open", "read")):
                 fail("exit 0, but other results: " + ", ".join(sorted(name for name in expected if found.get(name) != expected[name])))
             return None
+        if kind not in FAILURES:
+            return fail(f"exit {code}: {error.decode(errors='replace').strip()[-200:]}")
         if code < 0:
             return fail(f"it ended by signal {-code}: {error.decode(errors='replace').strip()[-200:]}")
         if b"error: " not in error:

@@ -4,7 +4,9 @@
 //   SHEAF_FAULT=KIND:N       the Nth call of KIND after main() has begun fails, and no other; N = 0: none fails
 //   SHEAF_FAULT_COUNT=FILE   a file of 8 bytes, in which the calls of KIND are counted
 //
-// Kinds: memory, open, read, write, sync, rename, thread.
+// Kinds: memory, open, read, write, sync, rename, folder, lock, link, thread. Two are no failures, and nothing may come
+// of them: short (half of what was to be read or written) and interrupt (by a signal, before anything was read or
+// written).
 #include <atomic>
 #include <cerrno>
 #include <cstdarg>
@@ -14,6 +16,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -37,6 +40,8 @@ bool fails(const char* call) {
   if (!begun || std::strcmp(call, kind) != 0) return false;
   return ++*count == wanted;
 }
+
+std::size_t shortened(std::size_t size) { return size > 1 && fails("short") ? size / 2 : size; }
 
 void read_settings() {
   const char* fault = std::getenv("SHEAF_FAULT");
@@ -129,21 +134,26 @@ int open64(const char* path, int flags, ...) __attribute__((alias("open")));
 int openat64(int folder, const char* path, int flags, ...) __attribute__((alias("openat")));
 
 ssize_t read(int file, void* to, std::size_t size) {
-  return fails("read") ? failed<ssize_t>(EIO, -1) : syscall(SYS_read, file, to, size);
+  if (fails("read")) return failed<ssize_t>(EIO, -1);
+  return fails("interrupt") ? failed<ssize_t>(EINTR, -1) : syscall(SYS_read, file, to, shortened(size));
 }
 ssize_t pread(int file, void* to, std::size_t size, off_t at) {
-  return fails("read") ? failed<ssize_t>(EIO, -1) : syscall(SYS_pread64, file, to, size, at);
+  if (fails("read")) return failed<ssize_t>(EIO, -1);
+  return fails("interrupt") ? failed<ssize_t>(EINTR, -1) : syscall(SYS_pread64, file, to, shortened(size), at);
 }
 ssize_t pread64(int file, void* to, std::size_t size, off_t at) __attribute__((alias("pread")));
 // Writes to the terminal never fail here.
 ssize_t write(int file, const void* from, std::size_t size) {
-  return file > 2 && fails("write") ? failed<ssize_t>(ENOSPC, -1) : syscall(SYS_write, file, from, size);
+  if (file > 2 && fails("write")) return failed<ssize_t>(ENOSPC, -1);
+  return fails("interrupt") ? failed<ssize_t>(EINTR, -1) : syscall(SYS_write, file, from, shortened(size));
 }
 ssize_t writev(int file, const iovec* parts, int number) {
-  return file > 2 && fails("write") ? failed<ssize_t>(ENOSPC, -1) : syscall(SYS_writev, file, parts, number);
+  if (file > 2 && fails("write")) return failed<ssize_t>(ENOSPC, -1);
+  return fails("interrupt") ? failed<ssize_t>(EINTR, -1) : syscall(SYS_writev, file, parts, number);
 }
 ssize_t pwrite(int file, const void* from, std::size_t size, off_t at) {
-  return fails("write") ? failed<ssize_t>(ENOSPC, -1) : syscall(SYS_pwrite64, file, from, size, at);
+  if (fails("write")) return failed<ssize_t>(ENOSPC, -1);
+  return fails("interrupt") ? failed<ssize_t>(EINTR, -1) : syscall(SYS_pwrite64, file, from, shortened(size), at);
 }
 ssize_t pwrite64(int file, const void* from, std::size_t size, off_t at) __attribute__((alias("pwrite")));
 int ftruncate(int file, off_t size) noexcept {
@@ -158,6 +168,15 @@ int rename(const char* from, const char* to) noexcept {
 int renameat(int from_folder, const char* from, int to_folder, const char* to) noexcept {
   return fails("rename") ? failed(EIO, -1)
                          : static_cast<int>(syscall(SYS_renameat2, from_folder, from, to_folder, to, 0));
+}
+int mkdir(const char* path, mode_t mode) noexcept {
+  return fails("folder") ? failed(ENOSPC, -1) : static_cast<int>(syscall(SYS_mkdirat, AT_FDCWD, path, mode));
+}
+int flock(int file, int how) noexcept {
+  return fails("lock") ? failed(ENOLCK, -1) : static_cast<int>(syscall(SYS_flock, file, how));
+}
+int link(const char* from, const char* to) noexcept {
+  return fails("link") ? failed(EPERM, -1) : static_cast<int>(syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0));
 }
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*work)(void*), void* argument) noexcept {
   static auto* const create = next<decltype(pthread_create)>("pthread_create");

@@ -31,6 +31,17 @@ for file in "$prefix/bin/sheaf" "$prefix/$libdir"/libsheaf.so; do
   [[ -z $linked ]] || fail "$file is linked with CUDA: $linked"
 done
 
+echo "== tables of functions cannot be written, no stack is executed"
+if ! grep -qE '^(SHEAF_SANITIZE:STRING=.|CMAKE_BUILD_TYPE:STRING=Debug)' "$build/CMakeCache.txt"; then
+  for file in "$prefix/bin/sheaf" "$prefix/$libdir"/libsheaf.so; do
+    [[ -e $file ]] || continue
+    readelf -dW "$file" | grep -q 'BIND_NOW\|FLAGS.*NOW' || fail "$file binds functions when they are called"
+    headers=$(readelf -lW "$file")
+    [[ $headers == *GNU_RELRO* ]] || fail "$file has no relocations that become read-only"
+    grep -q 'GNU_STACK.* RW ' <<<"$headers" || fail "$file has a stack that is executed"
+  done
+fi
+
 echo "== a project by find_package"
 cmake -S "$source/examples/cpp" -B "$scratch/example" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" >/dev/null
 cmake --build "$scratch/example" >"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; fail "examples/cpp was not built"; }

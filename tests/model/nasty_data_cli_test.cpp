@@ -147,6 +147,24 @@ TEST_F(NastyData, HugeNumbersAndEqualTargetsAreAnsweredOrNamed) {
   }
 }
 
+/// Scaling helps where squares overflow; where sums do it is an Error too.
+TEST_F(NastyData, FeaturesThatCannotBeScaledAreNamedWithTheirRow) {
+  std::string squares = "a,b,y\n";
+  std::string sums = "a,b,y\n";
+  for (int i = 0; i < 60; ++i) {
+    const auto rest = "," + std::to_string(i * i % 11) + "," + std::to_string(i % 5) + "\n";
+    squares += std::to_string(i % 7) + "e155" + rest;
+    sums += std::to_string(i % 7) + "e307" + rest;
+  }
+  write("squares.csv", squares);
+  write("sums.csv", sums);
+  for (const std::string model : {"linear", "knn"}) {
+    const auto end = " --task regression --scale standard --output m --model " + model;
+    EXPECT_EQ(limited("fit squares.csv" + end).code, 0) << model;
+    EXPECT_TRUE(complains(limited("fit sums.csv" + end), 1, {"sums.csv: row 7, feature a is 6e+307", "overflow"}));
+  }
+}
+
 /// R's glm() fits them too; its p-values are those of rounding.
 TEST_F(NastyData, GlmsOfEqualTargetsPredictThemAndHaveNoErrors) {
   std::string equal = "a,b,y\n";

@@ -248,6 +248,17 @@ TEST_F(DistanceFile, ThatCannotBeWrittenIsAnErrorAndGoesOnLater) {
   EXPECT_TRUE(test::contents(path("d.npy")) == wanted);
 }
 
+TEST_F(DistanceFile, UnderConstructionIsAsPrivateAsTheOneItReplaces) {
+  const auto dataset = dataset_of(normal_rows(40, 3, 9));
+  replace("d.npy", "secret");
+  fs::permissions(path("d.npy"), fs::perms::owner_read | fs::perms::owner_write);
+  StopAfter progress(10);
+  const auto context = test::with_threads(1).with({.progress = &progress, .stop = progress.token()});
+  EXPECT_THROW(write_distances(context, dataset, {}, path("d.npy"), {}), Stopped);
+  EXPECT_EQ(fs::status(path("d.npy.partial")).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(test::contents(path("d.npy")), "secret");
+}
+
 TEST_F(DistanceFile, OfAnotherProgramIsLeftAlone) {
   replace("d.npy.partial", "theirs");
   const int file = ::open(path("d.npy.partial").c_str(), O_RDWR);

@@ -7,6 +7,7 @@
 #include <sheaf/solvers/array.hpp>
 
 #include "data/describe/stored_summary.hpp"
+#include "data/value_at.hpp"
 
 namespace sheaf {
 namespace {
@@ -22,17 +23,6 @@ std::vector<Highlight> best_features(std::int64_t features, int count, const Sco
   std::vector<Highlight> best;
   for (auto at = order.begin(); at != middle && score(*at) > 0; ++at) best.push_back({*at, {}, {}});
   return best;
-}
-
-template <class T>
-double value_at(const Matrix<T>& x, std::int64_t row, std::int64_t column) {
-  if (const auto* dense = std::get_if<DenseMatrix<T>>(&x))
-    return static_cast<double>(dense->values[row * dense->columns + column]);
-  const auto& sparse = std::get<SparseMatrix<T>>(x);
-  const auto* begin = sparse.indices.data() + sparse.offsets[row];
-  const auto* end = sparse.indices.data() + sparse.offsets[row + 1];
-  const auto* at = std::lower_bound(begin, end, column);
-  return at != end && *at == column ? static_cast<double>(sparse.values[at - sparse.indices.data()]) : 0;
 }
 
 template <class T>

@@ -13,6 +13,7 @@
 #include "data/nominal.hpp"
 #include "data/prepare/dense.hpp"
 #include "data/prepare/scaling.hpp"
+#include "data/value_at.hpp"
 
 namespace sheaf {
 namespace {
@@ -51,9 +52,14 @@ ScaleStep make_step(const FeatureSummary& feature, ScaleMethod method) {
 
 template <class T>
 void check_step(const Dataset<T>& dataset, std::int64_t j, const FeatureSummary& feature, const ScaleStep& step) {
-  if (!std::isfinite(feature.mean) || !std::isfinite(step.shift) || step.factor == 0)
-    fail("feature '{}' of {} can't be scaled: it holds values that are infinite, no numbers, or too large",
-         dataset.feature_name(j), dataset.source);
+  if (std::isfinite(feature.mean) && std::isfinite(step.shift) && step.factor != 0) return;
+  const double most = std::max(std::abs(feature.minimum), std::abs(feature.maximum));
+  std::int64_t row = 0;
+  while (row + 1 < dataset.rows() && std::abs(value_at(dataset.x, row, j)) < most) ++row;
+  fail(
+      "{}: row {}, feature {} is {}; the feature can't be scaled, since sums of such values overflow: give it in a "
+      "larger unit, or mark values that stand for missing ones as such",
+      dataset.source, row + 1, dataset.feature_name(j), value_at(dataset.x, row, j));
 }
 
 bool changes(const Scaling& scaling, std::int64_t feature) {

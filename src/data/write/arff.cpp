@@ -126,6 +126,7 @@ class ArffWriter : public RowWriter<T> {
 
 template <class T>
 void write_arff(const Writing<T>& writing) {
+  check_columns(writing);
   write_rows(writing, ArffWriter<T>(writing.dataset, writing.options));
 }
 

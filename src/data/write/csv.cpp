@@ -49,6 +49,7 @@ class CsvWriter : public RowWriter<T> {
     }
     end_row(out);
   }
+  bool writes_zeros() const override { return true; }
 
  private:
   /// Every field ends with a delimiter, of which end_row() makes a newline.
@@ -93,6 +94,7 @@ class CsvWriter : public RowWriter<T> {
 
 template <class T>
 void write_csv(const Writing<T>& writing) {
+  check_columns(writing);
   write_rows(writing, CsvWriter<T>(writing.dataset, writing.options));
 }
 

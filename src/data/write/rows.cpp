@@ -6,6 +6,7 @@
 
 #include "core/fail.hpp"
 #include "core/parallel.hpp"
+#include "core/text.hpp"
 #include "data/bytes/sink.hpp"
 #include "data/write/writing.hpp"
 
@@ -62,12 +63,25 @@ std::string unused_name(const Dataset<T>& dataset, std::string wanted) {
 }
 
 template <class T>
+void check_columns(const Writing<T>& writing) {
+  constexpr std::int64_t many = 1 << 20;
+  constexpr std::int64_t nearly_all = 1000;
+  const auto& [context, dataset, path, options] = writing;
+  if (!is_sparse(dataset.x) || dataset.features() < many || dataset.features() / nearly_all < stored(dataset.x)) return;
+  fail(
+      "{}: of the {} features of {}, only {} are not 0, and this format has a column for each; write LIBSVM, Matrix "
+      "Market or .sheaf, or number the features without gaps",
+      path, grouped(dataset.features()), dataset.source, counted(stored(dataset.x), "value"));
+}
+
+template <class T>
 void write_rows(const Writing<T>& writing, const RowWriter<T>& writer) {
   const auto& [context, dataset, path, options] = writing;
   const auto sink = open_sink(path);
   sink->write(writer.preamble());
   const std::int64_t rows = dataset.rows();
-  const std::int64_t row_entries = stored(dataset.x) / std::max<std::int64_t>(rows, 1) + 1;
+  const std::int64_t row_entries =
+      writer.writes_zeros() ? dataset.features() + 1 : stored(dataset.x) / std::max<std::int64_t>(rows, 1) + 1;
   const std::int64_t chunk_rows = std::max<std::int64_t>(chunk_entries / row_entries, 1);
   const std::int64_t round_rows = chunk_rows * context.threads() * 4;
   std::vector<std::string> texts(static_cast<std::size_t>(context.threads()) * 4);
@@ -94,6 +108,8 @@ template void append_label(std::string&, const Dataset<float>&, std::int64_t);
 template void append_label(std::string&, const Dataset<double>&, std::int64_t);
 template std::string unused_name(const Dataset<float>&, std::string);
 template std::string unused_name(const Dataset<double>&, std::string);
+template void check_columns(const Writing<float>&);
+template void check_columns(const Writing<double>&);
 template void write_rows(const Writing<float>&, const RowWriter<float>&);
 template void write_rows(const Writing<double>&, const RowWriter<double>&);
 

@@ -29,7 +29,14 @@ class RowWriter {
   virtual ~RowWriter() = default;
   virtual std::string preamble() const = 0;
   virtual void row(std::int64_t i, std::string& out) const = 0;
+  /// Whether a row has a value for each feature, also if it is not stored.
+  virtual bool writes_zeros() const { return false; }
 };
+
+/// For formats with a column for each feature: an Error if nearly all of so many are empty. An index far out would fill
+/// the disk with names and zeros.
+template <class T>
+void check_columns(const Writing<T>& writing);
 
 /// Writes the preamble and all rows to the path of `writing`.
 template <class T>

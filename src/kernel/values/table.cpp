@@ -64,7 +64,50 @@ SparseMatrix<A> sparse_rows(const Matrix<T>& x, std::span<const std::int32_t> or
   return result;
 }
 
+template <class A>
+void keep_columns(DenseMatrix<A>& x, const std::vector<std::int32_t>& kept) {
+  const auto width = std::ssize(kept);
+  Array<A> values = Array<A>::zeros(x.rows * width);
+  for (std::int64_t i = 0; i < x.rows; ++i)
+    for (std::int64_t j = 0; j < width; ++j)
+      if (kept[static_cast<std::size_t>(j)] < x.columns)
+        values[i * width + j] = x.values[i * x.columns + kept[static_cast<std::size_t>(j)]];
+  x = {x.rows, width, std::move(values)};
+}
+
+template <class A>
+void keep_columns(SparseMatrix<A>& x, const std::vector<std::int32_t>& kept) {
+  std::int64_t to = 0;
+  for (std::int64_t i = 0, from = 0; i < x.rows; ++i) {
+    const auto end = x.offsets[i + 1];
+    for (; from < end; ++from) {
+      const auto place = std::lower_bound(kept.begin(), kept.end(), x.indices[from]);
+      if (place == kept.end() || *place != x.indices[from]) continue;
+      x.indices[to] = static_cast<std::int32_t>(place - kept.begin());
+      x.values[to++] = x.values[from];
+    }
+    x.offsets[i + 1] = to;
+  }
+  x.columns = std::ssize(kept);
+}
+
 }  // namespace
+
+template <class A>
+void drop_empty_columns(Table<A>& rows, Table<A>* beside) {
+  constexpr std::int64_t nearly_all = 16;
+  constexpr std::int64_t few = 1 << 14;
+  auto* sparse = std::get_if<SparseMatrix<A>>(&rows.x);
+  if (sparse == nullptr || sparse->columns < few || sparse->columns / nearly_all < sparse->nonzeros()) return;
+  std::vector<std::int32_t> kept(sparse->indices.begin(), sparse->indices.end());
+  std::sort(kept.begin(), kept.end());
+  kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
+  keep_columns(*sparse, kept);
+  if (beside != nullptr) std::visit([&](auto& x) { keep_columns(x, kept); }, beside->x);
+}
+
+template void drop_empty_columns(Table<float>&, Table<float>*);
+template void drop_empty_columns(Table<double>&, Table<double>*);
 
 bool depends_on_distance(const KernelParams& kernel) {
   bool result = false;

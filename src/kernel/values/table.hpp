@@ -54,6 +54,11 @@ template <class A, class T>
 Table<A> take_rows(const Matrix<T>& x, std::span<const std::int32_t> order, const KernelParams& kernel,
                    double dense_from, int threads);
 
+/// Leaves out the columns without entries if nearly all columns of `rows` are such, so that memory follows what is
+/// stored and not the largest index. `beside`: rows to be compared with these, which keep the same columns.
+template <class A>
+void drop_empty_columns(Table<A>& rows, Table<A>* beside = nullptr);
+
 /// Whether the kernel is a function of |x - y|.
 bool depends_on_distance(const KernelParams& kernel);
 

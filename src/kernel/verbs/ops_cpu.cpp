@@ -311,8 +311,9 @@ void decide(const Context& context, const Deciders<T>& deciders, const Queries<T
   constexpr auto lanes = static_cast<std::int64_t>(cpu::lanes<A>);
   const auto& kernel = deciders.kernel;
   const auto& coefficients = deciders.coefficients;
-  const auto table = take_rows<A>(deciders.support.x, deciders.support_rows, kernel, dense_share, context.threads());
-  const auto asked = take_rows<A>(queries.dataset.x, queries.rows, kernel, dense_share, context.threads());
+  auto table = take_rows<A>(deciders.support.x, deciders.support_rows, kernel, dense_share, context.threads());
+  auto asked = take_rows<A>(queries.dataset.x, queries.rows, kernel, dense_share, context.threads());
+  drop_empty_columns(table, &asked);
   const std::int64_t vectors = rows(table.x);
   const std::int64_t all = std::ssize(queries.rows);
   parallel_for(context.threads(), (all + lanes - 1) / lanes, [&](std::int64_t group) {
@@ -373,6 +374,7 @@ std::unique_ptr<CpuOps<A>> ops_over(const Context& context, const Dataset<T>& da
     if (kernel.type == KernelType::precomputed)
       if constexpr (std::is_same_v<A, float>) return precomputed_table(dataset.x, order, context.threads());
     auto table = take_rows<A>(dataset.x, order, kernel, dense_share, context.threads());
+    drop_empty_columns(table);
     table.distances = distances;
     return table;
   });

@@ -49,7 +49,7 @@ class JoinedMatrix : public MatrixTarget {
           "{}: other processes share a matrix of other rows or of another distance there, or are of another version of "
           "Sheaf; name another matrix, or remove {}.units and {} if no process is at work",
           target_, target_, partial_path_);
-    matrix_ = std::make_unique<MatrixBytes>(partial_path_, O_RDWR | O_CREAT);
+    matrix_ = std::make_unique<MatrixBytes>(partial_path_, O_RDWR | O_CREAT, target_);
     matrix_->write_at(0, layout_.header.data(), std::ssize(layout_.header));
     all_ = blocks_beside({}, layout_.rows, work.at("rows").get<std::int64_t>());
     return all_;

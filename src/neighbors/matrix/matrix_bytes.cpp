@@ -17,8 +17,11 @@ namespace sheaf::neighbors {
 
 namespace fs = std::filesystem;
 
-MatrixBytes::MatrixBytes(std::string path, int flags) : path_(std::move(path)) {
-  descriptor_ = ::open(path_.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, 0666);
+MatrixBytes::MatrixBytes(std::string path, int flags, const std::string& target) : path_(std::move(path)) {
+  struct stat old {};
+  const bool replaces = !target.empty() && ::stat(target.c_str(), &old) == 0;
+  const mode_t mode = replaces ? (old.st_mode & 0666) | S_IRUSR | S_IWUSR : 0666;
+  descriptor_ = ::open(path_.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, mode);
   if (descriptor_ < 0 && errno == ELOOP) fail("{}: is a symbolic link, and is not followed; remove it", path_);
   if (descriptor_ < 0 && (flags & O_ACCMODE) == O_RDONLY) fail("{}: cannot be read: {}", path_, std::strerror(errno));
   if (descriptor_ < 0) fail_to_write();

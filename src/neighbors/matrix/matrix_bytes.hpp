@@ -12,7 +12,8 @@ namespace sheaf::neighbors {
 /// An open file, closed on every way out. A symbolic link is refused.
 class MatrixBytes {
  public:
-  MatrixBytes(std::string path, int flags);
+  /// A new file is as private as the one of the name `target` that it will replace.
+  MatrixBytes(std::string path, int flags, const std::string& target = {});
   MatrixBytes(const MatrixBytes&) = delete;
   MatrixBytes& operator=(const MatrixBytes&) = delete;
   ~MatrixBytes();

@@ -33,7 +33,7 @@ class OwnMatrix : public MatrixTarget {
       : target_(without_links(target)),
         partial_path_(target_ + ".partial"),
         layout_(layout),
-        matrix_(partial_path_, O_RDWR | O_CREAT),
+        matrix_(partial_path_, O_RDWR | O_CREAT, target_),
         journal_path_(target_ + ".settings"),
         journal_(distances_journal, journal_path_) {
     try {
