@@ -144,7 +144,7 @@ TEST(Threshold, OfAModelDecidesItsPredictionsAndIsKeptInItsFile) {
 
 TEST(Threshold, DefectsInModelFilesAreNamed) {
   Model model{one_weight()};
-  model.set_threshold({});
+  model.set_threshold(Threshold{});
   const auto text = without_checksum(model.text());
   const auto broken = [&](const std::string& from, const std::string& to) {
     auto changed = text;

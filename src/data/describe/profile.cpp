@@ -7,7 +7,7 @@
 #include <sheaf/solvers/array.hpp>
 
 #include "data/describe/stored_summary.hpp"
-#include "data/value_at.hpp"
+#include "data/matrices/value_at.hpp"
 
 namespace sheaf {
 namespace {

@@ -10,10 +10,10 @@
 #include "core/names.hpp"
 #include "core/parallel.hpp"
 #include "core/text.hpp"
+#include "data/matrices/value_at.hpp"
 #include "data/nominal.hpp"
 #include "data/prepare/dense.hpp"
 #include "data/prepare/scaling.hpp"
-#include "data/value_at.hpp"
 
 namespace sheaf {
 namespace {
