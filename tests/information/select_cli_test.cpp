@@ -230,8 +230,11 @@ TEST_F(SelectCli, EnsemblesHoldCriteriaThatWorkOnNumbers) {
 
 /// 60 rows of two classes: 1 + log4(30), rounded down, is 3.
 TEST_F(SelectCli, BinsFollowTheRowsAndClassesWhereverFeaturesAreSelected) {
-  EXPECT_NE(shell("sheaf select g.arff").out.find("3 bins of equal width, a number that follows from the rows"),
-            std::string::npos);
+  EXPECT_NE(
+      shell("sheaf select g.arff")
+          .out.find(
+              "3 bins of equal width, for skewed features of equal frequency, a number that follows from the rows"),
+      std::string::npos);
   const auto given = selected("g.arff --bins 64");
   EXPECT_EQ(given["binning"]["bins"], 64);
   EXPECT_EQ(given["binning"]["automatic"], false);
@@ -242,7 +245,7 @@ TEST_F(SelectCli, BinsFollowTheRowsAndClassesWhereverFeaturesAreSelected) {
     const auto json = Json::parse(outcome.out);
     return std::pair(
         json["selection"],
-        outcome.err.find("3 bins of equal width, of skewed features of equal frequency, a number that follows"));
+        outcome.err.find("3 bins of equal width, for skewed features of equal frequency, a number that follows"));
   };
   EXPECT_EQ(fit("").first,
             (Json{{"criterion", "jmi"}, {"counts", {5}}, {"binning", "automatic"}, {"bins", 3}, {"automatic", true}}));

@@ -101,11 +101,16 @@ std::optional<std::int64_t> find_near_leak(const Context& context, const Dataset
   const auto& target = dataset.target;
   if (is_sparse(dataset.x) || target.empty() || target.several() || target.survival()) return std::nullopt;
   const auto rows = sampled_rows(target, dataset.rows(), dataset.features());
-  auto some = take_rows(dataset, rows, context.threads());
+  const auto& all = std::get<DenseMatrix<T>>(dataset.x);
+  std::vector<std::int64_t> groups(static_cast<std::size_t>(all.columns), 2);
+  const bool gaps = std::any_of(all.values.begin(), all.values.end(), [](T value) { return std::isnan(value); });
+  bool nominal = false;
+  for (std::int64_t j = 0; j < all.columns; ++j) nominal = nominal || is_nominal(dataset, j);
+  // A large dataset is copied only if something in it changes.
+  const bool as_it_is = !gaps && !nominal && std::ssize(rows) == dataset.rows();
+  auto some = as_it_is ? dataset.borrowed() : take_rows(dataset, rows, context.threads());
   auto& x = std::get<DenseMatrix<T>>(some.x);
-  std::vector<std::int64_t> groups(static_cast<std::size_t>(x.columns), 2);
-  std::vector<T> column(static_cast<std::size_t>(x.rows));
-  const bool gaps = std::any_of(x.values.begin(), x.values.end(), [](T value) { return std::isnan(value); });
+  std::vector<T> column(static_cast<std::size_t>(as_it_is ? 0 : x.rows));
   for (std::int64_t j = 0; j < x.columns; ++j) {
     if (!gaps && !is_nominal(dataset, j)) continue;
     for (std::int64_t i = 0; i < x.rows; ++i) column[static_cast<std::size_t>(i)] = x.values[i * x.columns + j];

@@ -158,7 +158,7 @@ std::string describe_bins(const BinningOptions& options, bool automatic) {
   return fmt::format("{} of equal {}{}", counted(options.bins, "bin"),
                      options.method == BinMethod::equal_width       ? "width"
                      : options.method == BinMethod::equal_frequency ? "frequency"
-                                                                    : "width, of skewed features of equal frequency",
+                                                                    : "width, for skewed features of equal frequency",
                      automatic ? ", a number that follows from the rows and classes" : "");
 }
 

@@ -54,8 +54,12 @@ template <class T>
 void check_step(const Dataset<T>& dataset, std::int64_t j, const FeatureSummary& feature, const ScaleStep& step) {
   if (std::isfinite(feature.mean) && std::isfinite(step.shift) && step.factor != 0) return;
   const double most = std::max(std::abs(feature.minimum), std::abs(feature.maximum));
+  const auto stands_out = [&](std::int64_t i) {
+    const double value = value_at(dataset.x, i, j);
+    return !std::isfinite(value) || std::abs(value) >= most;
+  };
   std::int64_t row = 0;
-  while (row + 1 < dataset.rows() && std::abs(value_at(dataset.x, row, j)) < most) ++row;
+  while (row + 1 < dataset.rows() && !stands_out(row)) ++row;
   fail(
       "{}: row {}, feature {} is {}; the feature can't be scaled, since sums of such values overflow: give it in a "
       "larger unit, or mark values that stand for missing ones as such",
