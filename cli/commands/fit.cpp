@@ -54,7 +54,6 @@ struct Fit {
       if (format != ModelFile::sheaf) family.check_peer_format(options, dataset.target);
       auto decided = pipeline;
       decide_steps(dataset, options, decided);
-      if (!common.quiet()) say_findings(training_findings(reader, dataset, options, decided));
       const auto context = common.on_device(reader, training_work(dataset, options));
       Model trained = fit(context, dataset, options, model.row_weights(), pipeline);
       const auto made = find_provenance(input);
@@ -63,6 +62,7 @@ struct Fit {
       if (ranks.rank > 0) return;
       trained.save(output, format);
       if (!covariance.empty()) write_text_file(covariance, covariances);
+      if (!common.quiet()) say_findings(training_findings(reader, dataset, options, decided));
       if (!common.quiet()) say_notes(pipeline_notes(dataset, pipeline));
       if (!common.quiet()) warn(trained.warnings());
       if (common.json())
