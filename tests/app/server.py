@@ -213,7 +213,8 @@ def test_use_of_the_machine(folder):
             until(lambda: server.get(f"/runs/{encoded('elsewhere')}")["progress"], "its progress")
             again = server.events(f"/runs/{encoded('elsewhere')}/events",
                                   stop=lambda event: event[0] == "progress" and event[2]["seconds_left"])[-1][2]
-            assert again["done"] >= progress["done"] - 16, (progress, again)  # batches of four models
+            # Trained anew, an eighth would be done by the first event; on busy cores some batches are still being read by then.
+            assert again["done"] > progress["done"] / 2, (progress, again)
             assert again["seconds_left"] >= again["seconds"] / again["done"] * (again["total"] - again["done"]), again
         finally:
             other.kill()
