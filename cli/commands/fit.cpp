@@ -55,14 +55,25 @@ struct Fit {
       auto decided = pipeline;
       decide_steps(dataset, options, decided);
       const auto context = common.on_device(reader, training_work(dataset, options));
-      Model trained = fit(context, dataset, options, model.row_weights(), pipeline);
+      const auto findings =
+          common.quiet() ? std::vector<Finding>() : training_findings(reader, dataset, options, decided);
+      Model trained = [&] {
+        try {
+          return fit(context, dataset, options, model.row_weights(), pipeline);
+        } catch (const UsageError&) {
+          throw;
+        } catch (const Error&) {  // which the data may explain
+          say_findings(findings);
+          throw;
+        }
+      }();
       const auto made = find_provenance(input);
       if (made && made->command == "select") trained.withhold_tests();
       const auto covariances = covariance.empty() ? std::string() : covariance_csv(trained.trained().covariance());
       if (ranks.rank > 0) return;
       trained.save(output, format);
       if (!covariance.empty()) write_text_file(covariance, covariances);
-      if (!common.quiet()) say_findings(training_findings(reader, dataset, options, decided));
+      say_findings(findings);
       if (!common.quiet()) say_notes(pipeline_notes(dataset, pipeline));
       if (!common.quiet()) warn(trained.warnings());
       if (common.json())

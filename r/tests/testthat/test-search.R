@@ -189,7 +189,7 @@ test_that("doubts about data are found without a search, in R's words", {
   expect_identical(found$level[match(c("leak", "constant-features"), found$code)], c("warning", "note"))
   expect_match(found$message[found$code == "leak"], "copy", fixed = TRUE)
   expect_match(found$message[found$code == "missing-codes"], "say missing-codes with that value", fixed = TRUE)
-  expect_identical(nrow(sheaf_findings(iris[, 1:2], iris$Sepal.Length)), 0L)
+  expect_identical(nrow(sheaf_findings(iris[, 2:3], iris$Sepal.Length)), 0L)
   expect_names_argument(sheaf_findings(iris[, 1:2], 1:3), "y")
 })
 
