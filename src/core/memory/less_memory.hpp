@@ -12,13 +12,14 @@
 namespace sheaf {
 
 /// work(context). If it runs out of a GPU's memory, and has released its own, report(sentence) is called and the work
-/// is done once more, with half of what is free then.
+/// is done once more, with half of what is free then. Not by a process of a team: the others would wait for its part of
+/// a sum that it begins anew.
 template <class Work, class Report>
 auto retry_in_less_memory(const Context& context, const Work& work, const Report& report) {
   try {
     return work(context);
   } catch (const OutOfMemory&) {
-    if (context.device().is_cpu()) throw;
+    if (context.device().is_cpu() || context.team() != nullptr) throw;
   }
   release_cached_memory(context.device());
   const auto free = describe(context.device()).free_bytes;
